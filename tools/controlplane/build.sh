@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -z "${KUBEBUILDER_ASSETS:-}" ] || exit 0
 
-version=$(sed -n 's|^\tk8s.io/kubernetes \(v.*\)$|\1|p' "$here/go.mod")
+version=$(sed -n 's|^\tk8s.io/kubernetes \(v[0-9.]*\).*|\1|p' "$here/go.mod")
 out=${1:-$here/../../.cache/controlplane}
 # What was built is named by what it was built from, so that a new version is built anew.
 stamp="$out/built-from-$(cat "$here/go.mod" "$here/go.sum" "$here/build.sh" | cksum | tr ' ' -)"
