@@ -41,8 +41,10 @@ type Provisioner struct {
 
 	// mu makes the calls of one Provisioner take turns: two that find nothing must not both write.
 	mu sync.Mutex
-	// last are the keys seen last, at first the supplied ones: what a lost key is restored from.
+	// last are the keys seen last: what a lost key is restored from.
 	last *keyring
+	// supplied take their place as long as none were seen.
+	supplied *keyring
 }
 
 // NewProvisioner keeps Antrea's own Secret in the namespace.
@@ -54,7 +56,7 @@ func NewProvisioner(client SecretClient, namespace string) *Provisioner {
 func NewProvisionerWith(client SecretClient, namespace string, options Options) *Provisioner {
 	p := &Provisioner{
 		client: client, namespace: namespace, name: options.Name, metadata: options.Metadata,
-		report: options.Report, generate: GenerateKey, last: newKeyring(options.SuppliedKeys),
+		report: options.Report, generate: GenerateKey, supplied: newKeyring(options.SuppliedKeys),
 	}
 	if p.name == "" {
 		p.name = DefaultName
@@ -154,7 +156,7 @@ func (p *Provisioner) step(
 		p.last = newKeyring(found)
 		return Result{Action: sent.action, Made: sent.made, Live: live}, nil
 	}
-	action, err := Decide(live.Primary(), p.last.primary(), terms)
+	action, err := Decide(live.Primary(), p.atHand().primary(), terms)
 	if err != nil {
 		return Result{}, err
 	}
@@ -172,11 +174,19 @@ func (p *Provisioner) step(
 	return p.write(ctx, secret, sent)
 }
 
+// atHand are the keys to write that need not be generated.
+func (p *Provisioner) atHand() *keyring {
+	if p.last.empty() {
+		return p.supplied
+	}
+	return p.last
+}
+
 // keysToWrite are the keys at hand, else one new key. It is not remembered before it is stored: a
 // key that loses a race is one that nobody uses.
 func (p *Provisioner) keysToWrite() (*keyring, error) {
-	if !p.last.empty() {
-		return p.last, nil
+	if keys := p.atHand(); !keys.empty() {
+		return keys, nil
 	}
 	key, err := p.generate()
 	if err != nil {
