@@ -116,9 +116,15 @@ func newInformer(
 		},
 	}
 	return cache.NewInformerWithOptions(cache.InformerOptions{
-		// A fake client that cannot stream its list says so itself.
-		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, client),
+		ListerWatcher: cache.ToListWatcherWithWatchListSemantics(listWatch, plainList{}),
 		ObjectType:    &corev1.Secret{},
 		Handler:       handler,
 	})
 }
+
+// plainList asks for a LIST and then a WATCH. For one object there is nothing to gain from
+// streaming the list, and a client that cannot stream never gets to the end of it.
+type plainList struct{}
+
+// IsWatchListSemanticsUnSupported has the name that client-go looks for.
+func (plainList) IsWatchListSemanticsUnSupported() bool { return true }

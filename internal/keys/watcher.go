@@ -55,7 +55,7 @@ func (w *SecretWatcher) handle(secret *corev1.Secret, onKeys func(keys [][]byte)
 		slog.Error("memberlist keys", "secret", w.namespace+"/"+w.name, "error", err)
 		return
 	}
-	if len(keys) == 0 || w.delivered != nil && slices.EqualFunc(w.delivered.keys, keys, bytes.Equal) {
+	if len(keys) == 0 || w.delivered != nil && slices.EqualFunc(w.delivered.reveal(), keys, bytes.Equal) {
 		return
 	}
 	w.delivered = newKeyring(keys)

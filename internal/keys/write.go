@@ -21,7 +21,7 @@ func (p *Provisioner) write(ctx context.Context, secret *corev1.Secret, sent *of
 		if secret.Data == nil {
 			secret.Data = map[string][]byte{}
 		}
-		secret.Data[dataEntry] = FormatKeys(sent.keys.keys)
+		secret.Data[dataEntry] = FormatKeys(sent.keys.reveal())
 		p.metadata.put(secret)
 		stored, err = p.update(ctx, secret)
 	}
@@ -45,7 +45,7 @@ func (p *Provisioner) create(ctx context.Context, keys *keyring) (*corev1.Secret
 			Labels: map[string]string{"app": "antrea"},
 		},
 		Type: corev1.SecretTypeOpaque,
-		Data: map[string][]byte{dataEntry: FormatKeys(keys.keys)},
+		Data: map[string][]byte{dataEntry: FormatKeys(keys.reveal())},
 	}
 	p.metadata.put(secret)
 	stored, err := p.client.Create(ctx, secret, metav1.CreateOptions{})
