@@ -1,0 +1,185 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/billetdev/terraform-provider-billet/internal/connect"
+	"github.com/billetdev/terraform-provider-billet/internal/keys"
+)
+
+// Every text that a user reads stands in this file. Summaries are constant; details say what was
+// found, what was left untouched and what to do. Nothing here ever sees key material.
+
+const unwritten = "Nothing was written."
+
+func settingDiagnostic(object path.Path, fault *connect.SettingError) diag.Diagnostic {
+	for step := range strings.SplitSeq(fault.Attribute, ".") {
+		if step != "" {
+			object = object.AtName(step)
+		}
+	}
+	return diag.NewAttributeErrorDiagnostic(object, "Invalid connection setting", fault.Error())
+}
+
+// memberlistDiagnostics explains an error about the Secret of the model.
+func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnostics {
+	where := model.Namespace.ValueString() + "/" + model.Name.ValueString()
+	var pinned *keys.PinnedError
+	var gone *keys.GoneError
+	var changed *keys.ChangedError
+	var request *connect.RequestError
+	var refused *connect.ClusterRefusedError
+	var setting *connect.SettingError
+	switch {
+	case errors.As(err, &pinned):
+		return one(pinnedDiagnostic(where, pinned))
+	case errors.As(err, &gone):
+		return one(goneDiagnostic(where, gone))
+	case errors.As(err, &changed):
+		return one(diag.NewErrorDiagnostic("The Secret changed since the plan", fmt.Sprintf(
+			"Secret %s: %s. %s Make a new plan and review it.", where, changed, unwritten)))
+	case errors.Is(err, keys.ErrInvalidSecret):
+		return one(invalidDiagnostic(where, err))
+	case errors.As(err, &refused):
+		return one(diag.NewErrorDiagnostic("Refusing to write to this cluster", fmt.Sprintf(
+			"%s. %s Choose another context, or add that UID to allowed_cluster_uids of the provider.",
+			refused, unwritten)))
+	case errors.Is(err, keys.ErrNamespaceMissing), errors.Is(err, keys.ErrNamespaceTerminating):
+		return one(namespaceDiagnostic(model, err))
+	case errors.As(err, &request) && apierrors.IsForbidden(err):
+		return one(diag.NewErrorDiagnostic("The API server denies access to the Secret", fmt.Sprintf(
+			"%s was denied to %s. %s If the denial below is about access rights, this grants them:\n\n%s\n"+
+				"Original error: %s", request.Verb+" of "+where, request.Identity, unwritten,
+			request.Role(), request)))
+	case errors.As(err, &request):
+		return one(diag.NewErrorDiagnostic("The request to the API server failed", requestDetail(where, request)))
+	case errors.Is(err, connect.ErrNotConfigured) || errors.Is(err, errNotConfigured):
+		return one(diag.NewErrorDiagnostic("No cluster is configured", err.Error()))
+	case errors.As(err, &setting):
+		return one(settingDiagnostic(path.Empty(), &connect.SettingError{
+			Attribute: "", Problem: "provider setting kubernetes." + setting.Error()}))
+	}
+	return one(diag.NewErrorDiagnostic("The Secret could not be ensured",
+		fmt.Sprintf("Secret %s. Original error: %s", where, err)))
+}
+
+func one(diagnostic diag.Diagnostic) diag.Diagnostics { return diag.Diagnostics{diagnostic} }
+
+// requestDetail says what a failed request leaves behind.
+func requestDetail(where string, request *connect.RequestError) string {
+	after := "A failure to read is not an absence: the state stays as it was, and nothing was written."
+	if request.Verb != "get" {
+		after = "Run the apply again: it reads the Secret first and never writes over a key."
+	}
+	return fmt.Sprintf("Secret %s. %s\n\nOriginal error: %s", where, after, request)
+}
+
+func pinnedDiagnostic(where string, err *keys.PinnedError) diag.Diagnostic {
+	found := "its primary key is " + err.Live
+	cure := "Set primary_key_fingerprint to " + err.Live + " to accept that key, or find out who changed it."
+	if err.Live == "" {
+		found = "it holds no key, and a new key would have another fingerprint"
+		cure = "Put the key with that fingerprint back, or remove primary_key_fingerprint."
+	}
+	return diag.NewAttributeErrorDiagnostic(path.Root("primary_key_fingerprint"),
+		"Refusing another primary key than the pinned one", fmt.Sprintf(
+			"The configuration pins the primary key of the Secret %s to %s, and %s. %s %s",
+			where, err.Pinned, found, unwritten, cure))
+}
+
+func goneDiagnostic(where string, err *keys.GoneError) diag.Diagnostic {
+	return diag.NewAttributeErrorDiagnostic(path.Root("allow_replacing_key"),
+		"Refusing to replace a key that agents may be using", fmt.Sprintf(
+			"The Secret %s, or its keys entry, is gone. The last accepted primary key is %s. Agents that "+
+				"run still use it, and a new key partitions the cluster: nodes with different primary keys "+
+				"cannot hear each other. %s\n\nantrea-controller puts the Secret back with the same key as "+
+				"long as it keeps running, so wait for that or restore the Secret from a backup. If no agent "+
+				"uses that key any more, consent to a new one with allow_replacing_key = %q.",
+			where, err.Accepted, unwritten, err.Accepted))
+}
+
+func invalidDiagnostic(where string, err error) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("The Secret needs a person to fix it", fmt.Sprintf(
+		"The Secret %s does not hold what Antrea's agents can read, and was left byte for byte as it is. "+
+			"Its data entry `keys` takes one key per line, in base64 with padding, of 16, 24 or 32 bytes. "+
+			"An immutable Secret has to be deleted and made anew by whoever knows the key that agents use."+
+			"\n\nOriginal error: %s", where, err))
+}
+
+func namespaceDiagnostic(model memberlistSecretModel, err error) diag.Diagnostic {
+	state, cure := "does not exist", "Create it first, and let this resource depend on it."
+	if errors.Is(err, keys.ErrNamespaceTerminating) {
+		state, cure = "is being terminated", "Wait until it is gone, and create it anew."
+	}
+	return diag.NewAttributeErrorDiagnostic(path.Root("namespace"), "The namespace cannot hold the Secret",
+		fmt.Sprintf("The namespace %s %s. %s %s\n\nOriginal error: %s",
+			model.Namespace.ValueString(), state, unwritten, cure, err))
+}
+
+func rotatedOutside(state memberlistSecretModel) diag.Diagnostic {
+	return diag.NewAttributeWarningDiagnostic(path.Root("primary_key_fingerprint"),
+		"The key was rotated outside Terraform", fmt.Sprintf(
+			"The primary key of the Secret %s is %s; the last accepted one is %s. Applying accepts the new "+
+				"one and writes nothing to the cluster. Pin primary_key_fingerprint to refuse such changes.",
+			state.ID.ValueString(), state.livePrimary(), fingerprint(state.PrimaryKeyFingerprint)))
+}
+
+func newKeyWarning(state memberlistSecretModel) diag.Diagnostic {
+	return diag.NewAttributeWarningDiagnostic(path.Root("allow_replacing_key"),
+		"A new key will be written", fmt.Sprintf(
+			"The key %s of the Secret %s is gone and allow_replacing_key consents to a new one. Agents that "+
+				"still run with the old key cannot hear those that read the new one: the cluster is "+
+				"partitioned until all of them have it.",
+			fingerprint(state.PrimaryKeyFingerprint), state.ID.ValueString()))
+}
+
+func destroyWarning(state memberlistSecretModel) diag.Diagnostic {
+	where := state.ID.ValueString()
+	if deletes(state) {
+		return diag.NewWarningDiagnostic("The Secret will be deleted", fmt.Sprintf(
+			"deletion_policy = %q deletes the Secret %s. A running antrea-controller puts it back, and one "+
+				"that restarts makes a new key, which partitions the cluster.", policyDelete, where))
+	}
+	why := ""
+	if state.DeletionPolicy.ValueString() == policyDelete {
+		why = fmt.Sprintf(" deletion_policy = %q does not apply: its origin is %s.",
+			policyDelete, state.Origin.ValueString())
+	}
+	return diag.NewWarningDiagnostic("The Secret stays in the cluster", fmt.Sprintf(
+		"Terraform forgets the Secret %s and deletes nothing.%s", where, why))
+}
+
+func checksMoveToApply(unknown []string) diag.Diagnostic {
+	return diag.NewWarningDiagnostic("The cluster is not known yet", fmt.Sprintf(
+		"Not known before apply: %s. The cluster is not dialled now; apply makes every check.",
+		settingNames(unknown)))
+}
+
+func stateKept(unknown []string) diag.Diagnostic {
+	return diag.NewWarningDiagnostic("The Secret was not refreshed", fmt.Sprintf(
+		"Not known before apply: %s. The cluster is not dialled now, and the state stays as it is; apply "+
+			"makes every check.", settingNames(unknown)))
+}
+
+func settingNames(unknown []string) string {
+	var names []string
+	for _, name := range unknown {
+		if name != "kubernetes" {
+			name = "kubernetes." + name
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func badImportID(problems []string) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("Invalid import ID", fmt.Sprintf(
+		"The ID is namespace/name, such as kube-system/%s, or a namespace alone: %s",
+		keys.DefaultName, strings.Join(problems, "; ")))
+}

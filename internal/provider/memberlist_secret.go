@@ -1,0 +1,200 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/billetdev/terraform-provider-billet/internal/connect"
+	"github.com/billetdev/terraform-provider-billet/internal/keys"
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*memberlistSecret)(nil)
+	_ resource.ResourceWithModifyPlan  = (*memberlistSecret)(nil)
+	_ resource.ResourceWithImportState = (*memberlistSecret)(nil)
+)
+
+const (
+	policyRetain = "retain"
+	policyDelete = "delete"
+
+	originCreated  = "created"
+	originFilled   = "filled"
+	originAdopted  = "adopted"
+	originImported = "imported"
+
+	defaultTimeout = 5 * time.Minute
+)
+
+func newMemberlistSecret() resource.Resource { return &memberlistSecret{} }
+
+type memberlistSecret struct{ connections *connections }
+
+type memberlistSecretModel struct {
+	Namespace             types.String   `tfsdk:"namespace"`
+	Name                  types.String   `tfsdk:"name"`
+	Labels                types.Map      `tfsdk:"labels"`
+	Annotations           types.Map      `tfsdk:"annotations"`
+	DeletionPolicy        types.String   `tfsdk:"deletion_policy"`
+	AllowReplacingKey     types.String   `tfsdk:"allow_replacing_key"`
+	PrimaryKeyFingerprint types.String   `tfsdk:"primary_key_fingerprint"`
+	Timeouts              timeouts.Value `tfsdk:"timeouts"`
+	ID                    types.String   `tfsdk:"id"`
+	UID                   types.String   `tfsdk:"uid"`
+	Origin                types.String   `tfsdk:"origin"`
+	LiveKeyFingerprints   types.List     `tfsdk:"live_key_fingerprints"`
+	PrimaryKeyBits        types.Int64    `tfsdk:"primary_key_bits"`
+}
+
+func (r *memberlistSecret) Metadata(
+	_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse,
+) {
+	resp.TypeName = req.ProviderTypeName + "_memberlist_secret"
+}
+
+func (r *memberlistSecret) Schema(
+	ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse,
+) {
+	replace := []planmodifier.String{stringplanmodifier.RequiresReplace()}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The Secret with the gossip keys of an Antrea cluster. It is made if it is " +
+			"missing, adopted if it is there, and its keys are never changed while agents may be using " +
+			"them: two nodes with different primary keys cannot hear each other, and the cluster " +
+			"partitions.\n\nReading needs `get` on this one Secret and nothing else.",
+		Attributes: map[string]schema.Attribute{
+			"namespace": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString(keys.DefaultNamespace),
+				PlanModifiers: replace, Validators: []validator.String{isNamespace()},
+				MarkdownDescription: "Namespace that Antrea runs in. Default `kube-system`. Changing it " +
+					"makes another Secret and leaves this one.",
+			},
+			"name": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString(keys.DefaultName),
+				PlanModifiers: replace, Validators: []validator.String{isSecretName()},
+				MarkdownDescription: "Name of the Secret. Default `antrea-memberlist-keys`, which is the " +
+					"one that agents read.",
+			},
+			"labels": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				Validators: []validator.Map{metadataValidator{values: true}},
+				MarkdownDescription: "Labels to keep on the Secret. Those not named here are left alone. A " +
+					"Secret made here also gets `app = \"antrea\"`.",
+			},
+			"annotations": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				Validators: []validator.Map{metadataValidator{}},
+				MarkdownDescription: "Annotations to keep on the Secret, such as one that keeps a GitOps " +
+					"tool from pruning it. Those not named here are left alone.",
+			},
+			"deletion_policy": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString(policyRetain),
+				Validators: []validator.String{stringvalidator.OneOf(policyRetain, policyDelete)},
+				MarkdownDescription: "What destroy does: `retain` (the default) forgets the Secret and " +
+					"leaves it; `delete` deletes it, but only if this resource created it (`origin` is " +
+					"`created`) and nobody made it anew since. A running antrea-controller puts a deleted " +
+					"Secret back; one that restarts makes a new key.",
+			},
+			"allow_replacing_key": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{isFingerprint()},
+				MarkdownDescription: "Consent to put a new key where the one with this fingerprint is gone. " +
+					"It authorises that one step and does nothing else.",
+			},
+			"primary_key_fingerprint": schema.StringAttribute{
+				Optional: true, Computed: true, Validators: []validator.String{isFingerprint()},
+				MarkdownDescription: "Fingerprint of the accepted primary key: `SHA256:` and the unpadded " +
+					"base64 of SHA-256 over the decoded key. Set it to refuse any other primary key.",
+			},
+			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{
+				Create: true, Read: true, Update: true, Delete: true,
+			}),
+			"id": computedText("`namespace/name`."),
+			"uid": computedText("UID of the Secret as last read; null when it does not exist. Another UID " +
+				"means that somebody deleted it and made it anew."),
+			"origin": computedText("How the Secret got its keys: `created` and `filled` by this resource, " +
+				"`adopted` or `imported` as somebody else had made them."),
+			"live_key_fingerprints": schema.ListAttribute{
+				Computed: true, ElementType: types.StringType,
+				MarkdownDescription: "Fingerprints of the keys in the Secret as last read, in file order: " +
+					"the first is the primary key. Empty when there is none.",
+			},
+			"primary_key_bits": schema.Int64Attribute{
+				Computed: true,
+				MarkdownDescription: "Length of the primary key as last read, in bits: 128, 192 or 256; null " +
+					"when there is none.",
+			},
+		},
+	}
+}
+
+func computedText(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+// Configure also runs before the provider was configured, during validation.
+func (r *memberlistSecret) Configure(
+	_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse,
+) {
+	if connections, ok := req.ProviderData.(*connections); ok {
+		r.connections = connections
+	}
+}
+
+// errNotConfigured is for a resource that is used although Terraform configured no provider.
+var errNotConfigured = errors.New("the provider is not configured")
+
+// unknownSettings are the provider attributes that keep the cluster from being dialled for now.
+func (r *memberlistSecret) unknownSettings() []string {
+	if r.connections == nil {
+		return nil
+	}
+	return r.connections.kubernetes.Unknown
+}
+
+func (r *memberlistSecret) cluster() (*connect.Cluster, error) {
+	if r.connections == nil {
+		return nil, errNotConfigured
+	}
+	return r.connections.clusters.Open(r.connections.kubernetes)
+}
+
+func (m *memberlistSecretModel) id() types.String {
+	return types.StringValue(m.Namespace.ValueString() + "/" + m.Name.ValueString())
+}
+
+// setLive records what was read, in every attribute that is only ever read.
+func (m *memberlistSecretModel) setLive(ctx context.Context, live keys.Live) diag.Diagnostics {
+	list, diags := types.ListValueFrom(ctx, types.StringType, live.Fingerprints)
+	if live.Fingerprints == nil {
+		list, diags = types.ListValueFrom(ctx, types.StringType, []string{})
+	}
+	m.LiveKeyFingerprints = list
+	m.UID = types.StringNull()
+	if live.Exists {
+		m.UID = types.StringValue(string(live.UID))
+	}
+	m.PrimaryKeyBits = types.Int64Null()
+	if live.PrimaryBits > 0 {
+		m.PrimaryKeyBits = types.Int64Value(int64(live.PrimaryBits))
+	}
+	return diags
+}
+
+// livePrimary is the primary key as last read, "" when there was none.
+func (m *memberlistSecretModel) livePrimary() string {
+	if elements := knownStrings(m.LiveKeyFingerprints.Elements()); len(elements) > 0 {
+		return elements[0]
+	}
+	return ""
+}

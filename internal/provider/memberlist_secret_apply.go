@@ -1,0 +1,250 @@
+package provider
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	ktypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/billetdev/terraform-provider-billet/internal/keys"
+)
+
+// Create makes or adopts the Secret. It repeats every check of the plan.
+func (r *memberlistSecret) Create(
+	ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse,
+) {
+	var config, plan memberlistSecretModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	timeout, diags := plan.Timeouts.Create(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	terms := termsOf(config, memberlistSecretModel{})
+	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, memberlistSecretModel{}, terms)...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	}
+}
+
+// Update does what was reviewed, or stops with what it found instead.
+func (r *memberlistSecret) Update(
+	ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse,
+) {
+	var config, plan, state memberlistSecretModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	timeout, diags := plan.Timeouts.Update(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, state, termsOf(config, state))...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	}
+}
+
+// apply ensures the keys and the metadata, and fills in what the plan left unknown.
+func (r *memberlistSecret) apply(
+	ctx context.Context, timeout time.Duration, plan *memberlistSecretModel,
+	state memberlistSecretModel, terms keys.Terms,
+) diag.Diagnostics {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	cluster, err := r.cluster()
+	if err != nil {
+		return memberlistDiagnostics(*plan, err)
+	}
+	terms.Planned = fingerprint(plan.PrimaryKeyFingerprint)
+	namespace := plan.Namespace.ValueString()
+	provisioner := keys.NewProvisionerWith(cluster.Secrets(namespace), namespace, keys.Options{
+		Name: plan.Name.ValueString(), Metadata: metadata(*plan, state),
+	})
+	result, err := provisioner.Apply(ctx, terms)
+	if err != nil {
+		return memberlistDiagnostics(*plan, err)
+	}
+	return plan.settle(ctx, result)
+}
+
+// settle gives every unknown attribute its value. What was known in the plan stays: the next refresh
+// tells what changed meanwhile.
+func (m *memberlistSecretModel) settle(ctx context.Context, result keys.Result) diag.Diagnostics {
+	var actual memberlistSecretModel
+	diags := actual.setLive(ctx, result.Live)
+	if m.PrimaryKeyFingerprint.IsUnknown() {
+		m.PrimaryKeyFingerprint = types.StringValue(result.Live.Primary())
+	}
+	if m.ID.IsUnknown() {
+		m.ID = m.id()
+	}
+	if m.UID.IsUnknown() {
+		m.UID = actual.UID
+	}
+	if m.LiveKeyFingerprints.IsUnknown() {
+		m.LiveKeyFingerprints = actual.LiveKeyFingerprints
+	}
+	if m.PrimaryKeyBits.IsUnknown() {
+		m.PrimaryKeyBits = actual.PrimaryKeyBits
+	}
+	if m.Origin.IsUnknown() {
+		m.Origin = types.StringValue(map[keys.Made]string{
+			keys.MadeNothing: originAdopted, keys.MadeSecret: originCreated, keys.MadeEntry: originFilled,
+		}[result.Made])
+	}
+	return diags
+}
+
+// metadata is what the configuration names, and what it named before and names no longer.
+func metadata(plan, state memberlistSecretModel) keys.Metadata {
+	labels, noLabels := managed(plan.Labels, state.Labels)
+	annotations, noAnnotations := managed(plan.Annotations, state.Annotations)
+	return keys.Metadata{
+		Labels: labels, RemoveLabels: noLabels,
+		Annotations: annotations, RemoveAnnotations: noAnnotations,
+	}
+}
+
+func managed(plan, state types.Map) (map[string]string, []string) {
+	want := texts(plan)
+	var remove []string
+	for name := range state.Elements() {
+		if _, ok := want[name]; !ok {
+			remove = append(remove, name)
+		}
+	}
+	return want, remove
+}
+
+func texts(values types.Map) map[string]string {
+	known := map[string]string{}
+	for name, value := range values.Elements() {
+		if text, ok := value.(types.String); ok {
+			known[name] = text.ValueString()
+		}
+	}
+	return known
+}
+
+// Read looks at this one Secret. One that is gone stays in the state with no live key: taking it out
+// would plan a new key, and a new key partitions a running cluster.
+func (r *memberlistSecret) Read(
+	ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse,
+) {
+	var state memberlistSecretModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	timeout, diags := state.Timeouts.Read(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if unknown := r.unknownSettings(); len(unknown) > 0 {
+		resp.Diagnostics.Append(stateKept(unknown))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	live, err := r.look(ctx, state)
+	if err != nil {
+		resp.Diagnostics.Append(memberlistDiagnostics(state, err)...)
+		return
+	}
+	fresh := state.ID.IsNull() // an import: nothing was ever read
+	if fresh && !live.Exists {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	resp.Diagnostics.Append(state.refresh(ctx, live, fresh)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+func (m *memberlistSecretModel) refresh(ctx context.Context, live keys.Live, fresh bool) diag.Diagnostics {
+	// Another UID, or one after none, is a Secret that somebody else made.
+	if m.Origin.ValueString() != originImported && m.UID.ValueString() != string(live.UID) {
+		m.Origin = types.StringValue(originAdopted)
+	}
+	if fresh {
+		m.ID = m.id()
+		if live.Primary() != "" {
+			m.PrimaryKeyFingerprint = types.StringValue(live.Primary())
+		}
+	}
+	m.Labels = refreshed(m.Labels, live.Labels)
+	m.Annotations = refreshed(m.Annotations, live.Annotations)
+	return m.setLive(ctx, live)
+}
+
+// refreshed are the live values of the managed names; all others belong to somebody else.
+func refreshed(managed types.Map, live map[string]string) types.Map {
+	if managed.IsNull() {
+		return managed
+	}
+	values := map[string]attr.Value{}
+	for name := range managed.Elements() {
+		if value, ok := live[name]; ok {
+			values[name] = types.StringValue(value)
+		}
+	}
+	return types.MapValueMust(types.StringType, values)
+}
+
+// Delete forgets the Secret, or deletes the very one that this resource created.
+func (r *memberlistSecret) Delete(
+	ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse,
+) {
+	var state memberlistSecretModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	timeout, diags := state.Timeouts.Delete(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || !deletes(state) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	cluster, err := r.cluster()
+	if err == nil {
+		namespace := state.Namespace.ValueString()
+		err = keys.Delete(ctx, cluster.Secrets(namespace), namespace, state.Name.ValueString(),
+			ktypes.UID(state.UID.ValueString()))
+	}
+	if err != nil {
+		resp.Diagnostics.Append(memberlistDiagnostics(state, err)...)
+	}
+}
+
+// deletes says whether destroy deletes the Secret. What was adopted is never deleted.
+func deletes(state memberlistSecretModel) bool {
+	return state.DeletionPolicy.ValueString() == policyDelete &&
+		state.Origin.ValueString() == originCreated && state.UID.ValueString() != ""
+}
+
+// ImportState takes namespace/name, or a namespace alone for Antrea's own Secret.
+func (r *memberlistSecret) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	namespace, name, named := strings.Cut(req.ID, "/")
+	if !named {
+		name = keys.DefaultName
+	}
+	problems := slices.Concat(validation.IsDNS1123Label(namespace), validation.IsDNS1123Subdomain(name))
+	if len(problems) > 0 {
+		resp.Diagnostics.Append(badImportID(problems))
+		return
+	}
+	for attribute, value := range map[string]string{
+		"namespace": namespace, "name": name, "origin": originImported, "deletion_policy": policyRetain,
+	} {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(attribute), value)...)
+	}
+}
