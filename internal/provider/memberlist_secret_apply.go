@@ -171,7 +171,8 @@ func (r *memberlistSecret) Read(
 
 func (m *memberlistSecretModel) refresh(ctx context.Context, live keys.Live, fresh bool) diag.Diagnostics {
 	// Another UID, or one after none, is a Secret that somebody else made.
-	if m.Origin.ValueString() != originImported && m.UID.ValueString() != string(live.UID) {
+	if live.Exists && m.Origin.ValueString() != originImported &&
+		m.UID.ValueString() != string(live.UID) {
 		m.Origin = types.StringValue(originAdopted)
 	}
 	if fresh {
