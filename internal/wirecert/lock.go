@@ -15,12 +15,6 @@ import (
 // The lock belongs to the file, so two processes, two resources of one process and two spellings
 // of one path serialise. The file is never removed or replaced.
 func Lock(ctx context.Context, stateDir string, wait time.Duration) (*safefile.Lock, error) {
-	return lockWith(ctx, safefile.Locker{}, stateDir, wait)
-}
-
-func lockWith(
-	ctx context.Context, locker safefile.Locker, stateDir string, wait time.Duration,
-) (*safefile.Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -30,5 +24,5 @@ func lockWith(
 	if err := safefile.MakeDirs(filepath.Clean(stateDir)); err != nil {
 		return nil, err
 	}
-	return locker.Lock(ctx, LockPath(stateDir), wait)
+	return safefile.LockFile(ctx, LockPath(stateDir), wait)
 }

@@ -141,6 +141,7 @@ func TestWhatIsNotAWholeAuthorityIsRefusedAndStaysAsItIs(t *testing.T) {
 		}, wirecert.ErrSymlink, "/ca.lock"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			rotated(t, dir)
 			must(t, c.prepare(dir))

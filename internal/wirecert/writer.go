@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/safefile"
@@ -17,6 +18,7 @@ type Writer struct {
 	deployment string
 	now        func() time.Time
 	step       safefile.Step
+	moved      []string
 }
 
 // Option adjusts a Writer.
@@ -145,23 +147,28 @@ func (w *Writer) clearPlace() error {
 	})
 }
 
+// Moved returns the paths to which this writer moved what was in the way, oldest first.
+func (w *Writer) Moved() []string { return slices.Clone(w.moved) }
+
 // moveAside renames a file or directory of the state directory to its superseded name.
 func (w *Writer) moveAside(name string) error {
-	stamp := w.now().UTC().Format(asideTime)
+	base := w.path(dirName + asideInfix + w.now().UTC().Format(asideTime))
+	if name == MarkerName {
+		base = w.path(MarkerName + asideInfix + w.now().UTC().Format(asideTime))
+	}
+	target := base
 	err := w.change("move "+name+" aside", func() error {
-		target := w.path(dirName + asideInfix + stamp)
-		if name == MarkerName {
-			target = w.path(MarkerName + asideInfix + stamp)
-		}
 		err := safefile.RenameNew(w.path(name), target)
 		for i := 2; errors.Is(err, fs.ErrExist) && i < 1000; i++ {
-			err = safefile.RenameNew(w.path(name), fmt.Sprintf("%s-%d", target, i))
+			target = fmt.Sprintf("%s-%d", base, i)
+			err = safefile.RenameNew(w.path(name), target)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	w.moved = append(w.moved, target)
 	return w.sync(w.stateDir)
 }
 
