@@ -3,10 +3,12 @@ package connect
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -241,7 +243,7 @@ func TestAnEndlessAnswerIsNotHeldInMemory(t *testing.T) {
 	})
 	_, err := get(t, mustOpen(t, server.settings(), variables{}.opener()))
 	var answered *AnswerError
-	if !errors.As(err, &answered) {
+	if !errors.As(err, &answered) || answered.Problem != errAnswerTooLarge.Error() {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -293,6 +295,21 @@ func TestAWatchThatDoesNotStartIsAnError(t *testing.T) {
 			}
 		})
 	}
+}
+
+// client-go makes an empty watch of it, which would look like one that ended well.
+func TestAWatchThatLosesItsConnectionAtOnceIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		c := transportFunc(func(*http.Request) (*http.Response, error) {
+			calls++
+			return nil, io.EOF
+		}).open(t, Kubernetes{})
+		events, err := c.Secrets(testNamespace).Watch(t.Context(), metav1.ListOptions{})
+		if events != nil || !errors.Is(err, io.EOF) || calls != maxFailed+1 {
+			t.Errorf("%d requests: %v", calls, err)
+		}
+	})
 }
 
 func TestRequestTimeoutBoundsOneRequestAndNamesItself(t *testing.T) {

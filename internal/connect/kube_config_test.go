@@ -3,11 +3,13 @@ package connect
 import (
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -160,6 +162,26 @@ func TestATokenFileIsReadForEachRequest(t *testing.T) {
 	}
 	if _, err := get(t, c); !errors.Is(err, fs.ErrNotExist) || len(server.seen()) != 2 {
 		t.Errorf("error: %v", err)
+	}
+}
+
+// The file may be written between the read and the answer.
+func TestATokenFileIsReadOnceMoreAfterA401(t *testing.T) {
+	directory := t.TempDir()
+	server := newServer(t, func(w http.ResponseWriter, r *http.Request, nth int) {
+		if r.Header.Get("Authorization") != "Bearer second" {
+			writeFile(t, directory, "token", "second")
+			writeJSON(w, 401, status(401, metav1.StatusReasonUnauthorized, "Unauthorized"))
+			return
+		}
+		answerSecret(w, r, nth)
+	})
+	writeFile(t, directory, "token", "first")
+	path := writeFile(t, directory, "config", strings.Replace(
+		kubeconfig("p", server.URL, server.ca.pem, ""), `token: ""`, "tokenFile: token", 1))
+	c := mustOpen(t, Kubernetes{ConfigPath: path}, variables{}.opener())
+	if _, err := get(t, c); err != nil || authorizations(server.seen()) != "first second" {
+		t.Errorf("tokens %q: %v", authorizations(server.seen()), err)
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package connect
 
 import (
@@ -8,8 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,7 +50,8 @@ func TestProgramIsAskedInTheConfiguredVersionWithoutInputOrTerminal(t *testing.T
 				info.Spec["interactive"] != false || info.Spec["cluster"] != nil {
 				t.Errorf("KUBERNETES_EXEC_INFO is %s", runs[0].Info)
 			}
-			if runs[0].Stdin != "" || runs[0].Terminal || runs[0].Args[0] != "get-token" {
+			if runs[0].Stdin != "" || runs[0].Terminal || !runs[0].Leads ||
+				runs[0].Args[0] != "get-token" {
 				t.Errorf("the program got %+v", runs[0])
 			}
 		})
@@ -267,7 +272,9 @@ func TestStderrIsBoundedPrintableAndWithoutTheValuesOfEnv(t *testing.T) {
 
 func TestProgramAndItsChildrenEndWithTheTimeLimit(t *testing.T) {
 	server := newServer(t, answerSecret)
-	p := &program{Sleep: time.Minute, Stderr: "waiting for a browser"}
+	p := &program{
+		Sleep: time.Minute, Child: true, Hang: true, Stderr: "waiting for a browser",
+	}
 	o := variables{}.opener()
 	o.execTimeout = 300 * time.Millisecond
 	started := time.Now()
@@ -280,6 +287,25 @@ func TestProgramAndItsChildrenEndWithTheTimeLimit(t *testing.T) {
 	if took := time.Since(started); took > 10*time.Second {
 		t.Errorf("took %s", took)
 	}
+	child := p.runs()[0].Child
+	if child == 0 {
+		t.Fatal("there was no child")
+	}
+	for gone := time.Now().Add(5 * time.Second); running(child); {
+		if time.Now().After(gone) {
+			t.Fatal("the child outlives the program")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// running is false for a process that has ended, whether or not somebody has collected it.
+func running(process int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	if err != nil {
+		return syscall.Kill(process, 0) == nil && runtime.GOOS != "linux"
+	}
+	return !strings.Contains(string(stat), ") Z ")
 }
 
 func TestRequestTimeoutIsNotSpentOnTheProgram(t *testing.T) {
@@ -310,12 +336,13 @@ func TestCancellationEndsTheProgram(t *testing.T) {
 func TestAReplyCountsEvenIfAChildHoldsTheOutputOpen(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, answerSecret)
+	started := time.Now()
 	p := &program{
-		Child: true, Sleep: 5 * time.Second, Reply: tokenReply("v1", "t", time.Time{}),
+		Child: true, Sleep: 12 * time.Second, Reply: tokenReply("v1", "t", time.Time{}),
 	}
 	if _, err := get(t, mustOpen(t, server.execSettings(p.exec(t, "v1")),
-		variables{}.opener())); err != nil {
-		t.Error(err)
+		variables{}.opener())); err != nil || time.Since(started) > 10*time.Second {
+		t.Errorf("after %s: %v", time.Since(started), err)
 	}
 }
 

@@ -150,7 +150,8 @@ func TestInClusterUsesThePodAndNothingElse(t *testing.T) {
 	}
 	delete(env, "KUBERNETES_SERVICE_PORT")
 	var setting *SettingError
-	if _, err := o.open(k); !errors.As(err, &setting) || setting.Attribute != attrInCluster {
+	if _, err := o.open(k); !errors.As(err, &setting) ||
+		setting.Attribute != attrInCluster || !strings.Contains(setting.Problem, "in a pod") {
 		t.Errorf("outside a pod: %v", err)
 	}
 }

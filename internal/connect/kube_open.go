@@ -17,10 +17,12 @@ import (
 //
 //	in_cluster           the pod; of the configuration only proxy_url; no environment
 //	host                 configuration, environment without paths and contexts
-//	config_path(s)       configuration, that kubeconfig, environment without KUBE_HOST
+//	config_path(s)       configuration, that kubeconfig, environment
 //	KUBE_CONFIG_PATH(S)  configuration, environment, that kubeconfig
 //	KUBE_HOST            configuration, environment; KUBECONFIG is not read
 //	KUBECONFIG           configuration, environment, that kubeconfig
+//
+// A kubeconfig always has the address, so a KUBE_HOST below one never counts.
 //
 // The first row that applies is the one in force. If none does the error is ErrNotConfigured. All
 // other faults are *SettingError as well; errors.As finds the first one.
@@ -102,7 +104,6 @@ func (o opener) layers(k Kubernetes) ([]layer, *selection, *SettingError) {
 		return nil, nil, err
 	}
 	if named.inConfig {
-		env.server = value{}
 		return []layer{own, file, env}, chosen, nil
 	}
 	return []layer{own, env, file}, chosen, nil

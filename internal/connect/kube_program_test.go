@@ -1,3 +1,5 @@
+//go:build unix
+
 package connect
 
 import (
@@ -8,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -20,6 +23,7 @@ type program struct {
 	Exit   int
 	Sleep  time.Duration
 	Child  bool // leave a child behind that holds the output open for Sleep
+	Hang   bool // do not end by itself, after leaving the child
 	Log    string
 }
 
@@ -27,6 +31,8 @@ type programRun struct {
 	Info     string
 	Stdin    string
 	Terminal bool
+	Leads    bool // it leads a process group of its own, as the leader of a session does
+	Child    int  // the process id of the child
 	Args     []string
 }
 
@@ -42,6 +48,10 @@ func playProgram(script string) int {
 		run.Terminal = true
 		_ = terminal.Close()
 	}
+	run.Leads = syscall.Getpgrp() == os.Getpid()
+	if p.Child {
+		run.Child = p.leaveChild()
+	}
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 98
@@ -49,15 +59,20 @@ func playProgram(script string) int {
 	_ = json.NewEncoder(log).Encode(run)
 	_ = log.Close()
 	_, _ = io.WriteString(os.Stderr, p.Stderr)
-	if p.Child {
-		child := exec.Command("sleep", fmt.Sprint(p.Sleep.Seconds()))
-		child.Stdout, child.Stderr = os.Stdout, os.Stderr
-		_ = child.Start()
-	} else {
+	if !p.Child || p.Hang {
 		time.Sleep(p.Sleep)
 	}
 	_, _ = io.WriteString(os.Stdout, strings.ReplaceAll(p.Reply, "%N%", fmt.Sprint(len(p.runs()))))
 	return p.Exit
+}
+
+func (p program) leaveChild() int {
+	child := exec.Command("sleep", fmt.Sprint(p.Sleep.Seconds()))
+	child.Stdout, child.Stderr = os.Stdout, os.Stderr
+	if child.Start() != nil {
+		return 0
+	}
+	return child.Process.Pid
 }
 
 func (p program) runs() []programRun {

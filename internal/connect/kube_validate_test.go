@@ -128,6 +128,19 @@ func TestValidateSuggestsBase64decodeForBase64OfPEM(t *testing.T) {
 	}
 }
 
+// K7.
+func TestARemovedExecVersionIsToldFromAMistypedOne(t *testing.T) {
+	for version, says := range map[string]string{
+		execGroup + "v1alpha1": "removed", "v1": "not a version", "": "not set",
+	} {
+		found := checkExecVersion(version)
+		if !strings.Contains(found.problem, says) ||
+			!strings.Contains(found.cure, execGroup+"v1 and "+execGroup+"v1beta1") {
+			t.Errorf("%q: %s. %s", version, found.problem, found.cure)
+		}
+	}
+}
+
 // T5: what is not known yet is neither missing nor judged.
 func TestValidateTakesUnknownAttributesForSet(t *testing.T) {
 	cert, _ := newAuthority(t).issue(t, time.Now().Add(time.Hour), "ada")
