@@ -101,7 +101,7 @@ func (p *billetProvider) Configure(
 }
 
 func (p *billetProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{newMemberlistSecret}
+	return []func() resource.Resource{newMemberlistSecret, newWireAuthority}
 }
 
 func (p *billetProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }

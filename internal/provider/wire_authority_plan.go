@@ -1,0 +1,127 @@
+package provider
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/billetdev/terraform-provider-billet/internal/wireshare"
+)
+
+// ModifyPlan shows what apply would do, or refuses it with both fingerprints. It reads and never
+// writes, takes no lock and creates nothing. A new resource, and one whose store changes, is planned
+// from what is there now; any other from what the refresh saw.
+func (r *wireAuthority) ModifyPlan(
+	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
+) {
+	var plan, state wireAuthorityModel
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if req.Plan.Raw.IsNull() {
+		resp.Diagnostics.Append(authorityStays(state))
+		return
+	}
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	existing := !req.State.Raw.IsNull()
+	if existing && (!plan.Deployment.Equal(state.Deployment) || !plan.StateDir.Equal(state.StateDir)) {
+		resp.Diagnostics.Append(authorityStays(state))
+		return // a replacement: Terraform asks for its create with a null state
+	}
+	if existing {
+		plan.carry(state)
+	}
+	store := openStore(ctx, plan.Store)
+	if plan.Deployment.IsUnknown() || plan.StateDir.IsUnknown() || store == nil {
+		plan.unknown()
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		return // nothing can be compared; apply makes every check
+	}
+	plan.ID = plan.id()
+	seen, diags := r.seen(ctx, req, plan, state, store)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	decision, err := wireshare.Decide(*seen, fingerprint(state.Fingerprint), plan.settings(state), time.Now())
+	resp.Diagnostics.Append(wireWarnings(plan, decision.Warnings)...)
+	if err != nil {
+		resp.Diagnostics.Append(wireDiagnostics(plan, err)...)
+		return
+	}
+	plan.foresee(*seen, decision, existing)
+	resp.Diagnostics.Append(keep(ctx, resp.Private, *seen)...)
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// seen is the observation to plan from.
+func (r *wireAuthority) seen(
+	ctx context.Context, req resource.ModifyPlanRequest, plan, state wireAuthorityModel,
+	store wireshare.ConditionalStore,
+) (*wireshare.Observation, diag.Diagnostics) {
+	if !req.State.Raw.IsNull() && plan.Store.Equal(state.Store) {
+		seen, diags := kept(ctx, req.Private)
+		if seen != nil || diags.HasError() {
+			return seen, diags
+		}
+	}
+	seen, err := wireshare.Observe(ctx, store, expandHome(plan.StateDir.ValueString()), plan.Deployment.ValueString())
+	if err != nil {
+		return nil, wireDiagnostics(plan, err)
+	}
+	return &seen, nil
+}
+
+// carry keeps every computed value; foresee then changes those that the write can change.
+func (m *wireAuthorityModel) carry(state wireAuthorityModel) {
+	m.ID, m.Fingerprint, m.Outcome = state.ID, state.Fingerprint, state.Outcome
+	m.LocalFingerprint, m.LocalPreviousFingerprint = state.LocalFingerprint, state.LocalPreviousFingerprint
+	m.PublishedFingerprint = state.PublishedFingerprint
+	m.PublishedPreviousFingerprint = state.PublishedPreviousFingerprint
+	m.CertificatePEM, m.TrustBundlePEM = state.CertificatePEM, state.TrustBundlePEM
+	m.NotAfter, m.PublishedAt = state.NotAfter, state.PublishedAt
+}
+
+func (m *wireAuthorityModel) unknown() {
+	for _, value := range []*types.String{
+		&m.Fingerprint, &m.Outcome, &m.LocalFingerprint, &m.LocalPreviousFingerprint,
+		&m.PublishedFingerprint, &m.PublishedPreviousFingerprint, &m.CertificatePEM,
+		&m.TrustBundlePEM, &m.NotAfter, &m.PublishedAt,
+	} {
+		*value = types.StringUnknown()
+	}
+}
+
+// foresee fills in what is known of the outcome: all but the outcome itself and the time, for what is
+// published or adopted has been read. Of a minted authority nothing is known.
+func (m *wireAuthorityModel) foresee(seen wireshare.Observation, decision wireshare.Decision, existing bool) {
+	if decision.Action == wireshare.ActionMint {
+		m.unknown()
+		return
+	}
+	if !existing || !m.Store.IsNull() {
+		m.observe(seen)
+	}
+	accepted := types.StringValue(decision.Fingerprint)
+	changed := !accepted.Equal(m.Fingerprint)
+	m.Fingerprint = accepted
+	switch decision.Action {
+	case wireshare.ActionPublish:
+		m.PublishedFingerprint, m.PublishedPreviousFingerprint = m.LocalFingerprint, m.LocalPreviousFingerprint
+		m.PublishedAt = types.StringUnknown()
+		changed = true
+	case wireshare.ActionAdopt:
+		m.LocalFingerprint, m.LocalPreviousFingerprint = m.PublishedFingerprint, m.PublishedPreviousFingerprint
+		m.present(seen.Published)
+		changed = true
+	}
+	if changed {
+		m.Outcome = types.StringUnknown()
+	}
+}
