@@ -15,10 +15,6 @@ import (
 	"github.com/aws/smithy-go/logging"
 )
 
-// metadataAttempts is how often the instance metadata service is asked for credentials. Away from
-// an instance nothing answers there, and each attempt waits a quarter of a second.
-const metadataAttempts = 2
-
 // awsOpening is one Open under way.
 type awsOpening struct {
 	settings  AWS
@@ -95,8 +91,13 @@ func (o *awsOpening) load(ctx context.Context) (aws.Config, error) {
 		return aws.Config{}, err
 	}
 	metadata := imds.NewFromConfig(first, func(m *imds.Options) {
+		// Away from an instance nothing answers there, and each connection that does not come
+		// about costs a quarter of a second: only an answer is worth another attempt.
 		m.Retryer = retry.NewStandard(func(s *retry.StandardOptions) {
-			s.MaxAttempts = metadataAttempts
+			s.Retryables = []retry.IsErrorRetryable{
+				retry.NoRetryCanceledError{},
+				retry.RetryableHTTPStatusCode{Codes: retry.DefaultRetryableHTTPStatusCodes},
+			}
 		})
 		if o.settings.SkipMetadataAPICheck {
 			m.ClientEnableState = imds.ClientDisabled

@@ -393,7 +393,7 @@ func TestWithoutCredentialsTheErrorComesSoon(t *testing.T) {
 	if !errors.As(err, &none) || !strings.Contains(err.Error(), "AWS_PROFILE") {
 		t.Errorf("got %v", err)
 	}
-	if time.Since(start) > 5*time.Second {
+	if time.Since(start) > 3*time.Second {
 		t.Errorf("it took %s", time.Since(start))
 	}
 }

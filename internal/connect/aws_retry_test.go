@@ -81,7 +81,7 @@ func TestManyThrottledRequestsEachReportTheLastAnswer(t *testing.T) {
 		settings := static(proxy.URL)
 		retries, parallel := 1, 120
 		if mode == "adaptive" {
-			parallel = 4 // its own limiter slows the rest down, which is what it is for
+			parallel = 2 // its own limiter slows the rest down, which is what it is for
 		}
 		settings.MaxRetries, settings.RetryMode = &retries, mode
 		account, _ := mustOpenAWS(t, settings)

@@ -111,6 +111,8 @@ func check(t *testing.T, err error, got *corev1.Secret) {
 // K1, K11: what is not the Secret is an error, and only the API server's own NotFound for this
 // Secret looks like one.
 func TestNoAnswerButTheSecretIsASecretAndNoneButNotFoundIsAbsence(t *testing.T) {
+	newer := theSecret()
+	newer.APIVersion = "v2"
 	other := theSecret()
 	other.Name = "another"
 	elsewhere := theSecret()
@@ -161,6 +163,7 @@ func TestNoAnswerButTheSecretIsASecretAndNoneButNotFoundIsAbsence(t *testing.T) 
 		"another namespace":     {object(200, elsewhere), answer, 200},
 		"no kind":               {object(200, untyped), answer, 200},
 		"another kind":          {object(200, pod), answer, 200},
+		"another version":       {object(200, newer), answer, 200},
 		"NotFound":              {object(404, status(404, metav1.StatusReasonNotFound, "x")), genuine, 404},
 		"NotFound of namespace": {object(404, namespaceGone), genuine, 404},
 		"Forbidden":             {object(403, status(403, metav1.StatusReasonForbidden, "x")), genuine, 403},
@@ -359,5 +362,31 @@ func TestTheProgramDoesNotLinkTheClientset(t *testing.T) {
 	}
 	if !strings.Contains(string(output), "k8s.io/api/core/v1") {
 		t.Error("go list does not list what is imported")
+	}
+}
+
+type closing struct {
+	io.Reader
+	closed *bool
+}
+
+func (c closing) Close() error {
+	*c.closed = true
+	return nil
+}
+
+func TestTheBodyOfAnAnswerThatIsNoStreamIsClosed(t *testing.T) {
+	closed := false
+	page := transportFunc(func(*http.Request) (*http.Response, error) {
+		return &http.Response{
+			StatusCode: 200, Header: http.Header{"Content-Type": {"text/html"}},
+			Body: closing{strings.NewReader("<html>"), &closed},
+		}, nil
+	})
+	_, err := page.open(t, Kubernetes{}).Secrets(testNamespace).Watch(
+		t.Context(), metav1.ListOptions{})
+	var answered *AnswerError
+	if !errors.As(err, &answered) || !closed {
+		t.Errorf("closed %t: %v", closed, err)
 	}
 }

@@ -2,9 +2,11 @@ package connect
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -182,5 +184,45 @@ func TestADenialIsShownVerbatim(t *testing.T) {
 	if !strings.Contains(err.Error(), message) || !errors.As(err, &api) ||
 		api.ErrStatus.Message != message || api.ErrStatus.Details.Name != testName {
 		t.Errorf("error: %v", err)
+	}
+}
+
+// T6: a client ends up in somebody's %+v sooner or later.
+func TestAClientPrintsItsTargetAlone(t *testing.T) {
+	c := mustOpen(t, Kubernetes{Host: "https://h", Token: NewSecret(testToken)},
+		variables{}.opener())
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		if got := fmt.Sprintf(verb, c); got != c.Target() {
+			t.Errorf("%s shows %s", verb, got)
+		}
+	}
+	if got := fmt.Sprintf("%+v %#v", c.Secrets("x"), c.Secrets("x")); hasSentinel(got) != "" {
+		t.Errorf("shown: %s", got)
+	}
+}
+
+// T6: the password of a proxy, whether it comes from the settings or from the environment.
+func TestAnErrorThatRepeatsThePasswordOfTheProxyIsCleaned(t *testing.T) {
+	const proxy = "http://u:proxy-password@proxy.test:3128"
+	for name, test := range map[string]struct {
+		k   Kubernetes
+		env variables
+	}{
+		"settings":    {Kubernetes{Host: "https://h", ProxyURL: proxy}, nil},
+		"environment": {Kubernetes{Host: "https://h"}, variables{"HTTPS_PROXY": proxy}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := test.env.opener()
+			o.wrap = func(http.RoundTripper) http.RoundTripper {
+				return transportFunc(func(*http.Request) (*http.Response, error) {
+					return nil, fmt.Errorf("%w: no route by way of %s", context.Canceled, proxy)
+				})
+			}
+			_, err := get(t, mustOpen(t, test.k, o))
+			if err == nil || !strings.Contains(err.Error(), "no route") ||
+				strings.Contains(err.Error(), "proxy-password") {
+				t.Errorf("error: %v", err)
+			}
+		})
 	}
 }

@@ -21,7 +21,7 @@ func pauseNote(stopped error, wait time.Duration) string {
 // stopNote explains an end that the last error does not explain by itself.
 func (c *Cluster) stopNote(x *exchange, err error) string {
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	case x.timedOut:
 		return "No answer within " + c.timeout.String() + " (request_timeout)"
 	case x.wait && x.retryAfter > maxRetryAfter:
 		return "The server asks to wait " + x.retryAfter.String() + ", which is not waited for"

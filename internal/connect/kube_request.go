@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,7 +74,9 @@ func (c *Cluster) once(
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	return attempt(ctx, x)
+	err := attempt(ctx, x)
+	x.timedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+	return err
 }
 
 func (x *exchange) outcome(op operation, err error) outcome {

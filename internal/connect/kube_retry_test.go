@@ -42,6 +42,7 @@ func TestRetryDecisionRowByRow(t *testing.T) {
 		"read, lost after connecting":  {outcome{read: true, connected: true, err: io.EOF}, true},
 		"read, body cut short":         {outcome{read: true, connected: true, status: 200, err: io.ErrUnexpectedEOF}, true},
 		"write, body cut short":        {outcome{connected: true, status: 201, err: io.ErrUnexpectedEOF}, false},
+		"write, answered without one":  {outcome{status: 201, err: io.ErrUnexpectedEOF}, false},
 		"read, a page":                 {outcome{read: true, connected: true, status: 200, err: &AnswerError{}}, false},
 		"read, bad certificate":        {outcome{read: true, err: &tls.CertificateVerificationError{Err: io.EOF}}, false},
 		"read, no such host":           {outcome{read: true, err: &net.DNSError{IsNotFound: true}}, false},
@@ -252,4 +253,103 @@ func TestAWriteIsRepeatedOnlyIfItDidNotArrive(t *testing.T) {
 			t.Errorf("%d requests: %v", calls, err)
 		}
 	})
+}
+
+func TestThrottledOperationsDoNotComeBackTogether(t *testing.T) {
+	waits := map[time.Duration]bool{}
+	for range 30 {
+		wait, _ := new(tries).next(outcome{status: 429, hasWait: true, wait: time.Second})
+		waits[wait] = true
+	}
+	if len(waits) < 20 {
+		t.Errorf("30 operations come back at %d times", len(waits))
+	}
+}
+
+// T8: the last answer and the interrupt are both in the chain, whichever the caller asks for.
+func TestAnInterruptBetweenAttemptsIsNamedBesideTheLastAnswer(t *testing.T) {
+	throttled := func() (*http.Response, error) {
+		return respond(429, "60", status(429, metav1.StatusReasonTooManyRequests, "slow")), nil
+	}
+	read := func(ctx context.Context, f transportFunc) error {
+		secrets := f.open(t, Kubernetes{}).Secrets(testNamespace)
+		_, err := secrets.Get(ctx, testName, metav1.GetOptions{})
+		return err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		err := read(ctx, func(*http.Request) (*http.Response, error) { return throttled() })
+		if !errors.Is(err, context.Canceled) || !apierrors.IsTooManyRequests(err) ||
+			!strings.Contains(err.Error(), "cancelled") {
+			t.Errorf("cancelled while waiting: %v", err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := read(ctx, func(*http.Request) (*http.Response, error) {
+			cancel()
+			return throttled()
+		})
+		if !errors.Is(err, context.Canceled) || !apierrors.IsTooManyRequests(err) {
+			t.Errorf("cancelled during the request: %v", err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := read(ctx, func(*http.Request) (*http.Response, error) { return throttled() })
+		if !errors.Is(err, context.DeadlineExceeded) || !apierrors.IsTooManyRequests(err) {
+			t.Errorf("out of time: %v", err)
+		}
+	})
+}
+
+// The operating system gives up on a dial by itself: the error must not blame request_timeout.
+func TestRequestTimeoutIsNotBlamedForAnotherDeadline(t *testing.T) {
+	dial := transportFunc(func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
+	})
+	_, err := get(t, dial.open(t, Kubernetes{}))
+	if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "request_timeout") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestOutcomeOfAWriteIsUnknownOnlyIfItMayHaveBeenCarriedOut(t *testing.T) {
+	for name, test := range map[string]struct {
+		code    int
+		header  string
+		unknown bool
+	}{
+		"conflict": {409, "", false}, "forbidden": {403, "", false}, "redirect": {302, "", false},
+		"etcd did not answer in time": {500, "", true}, "bad gateway": {502, "", true},
+		"gateway timeout": {504, "", true}, "unavailable": {503, "", true},
+		"told to come back": {503, "9999", false}, "a page": {200, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newServer(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				if test.header != "" {
+					w.Header().Set("Retry-After", test.header)
+				}
+				writeJSON(w, test.code, status(test.code, "x", "x"))
+			})
+			c := mustOpen(t, server.settings(), variables{}.opener())
+			_, err := c.Secrets(testNamespace).Update(
+				t.Context(), theSecret(), metav1.UpdateOptions{})
+			var request *RequestError
+			if !errors.As(err, &request) || request.OutcomeUnknown != test.unknown ||
+				len(server.seen()) != 1 {
+				t.Errorf("%d requests: %v", len(server.seen()), err)
+			}
+		})
+	}
+	k := Kubernetes{Host: "https://127.0.0.1:1", Token: NewSecret(testToken)}
+	_, err := mustOpen(t, k, variables{}.opener()).Secrets(testNamespace).Create(
+		t.Context(), theSecret(), metav1.CreateOptions{})
+	var request *RequestError
+	if !errors.As(err, &request) || request.OutcomeUnknown ||
+		!errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("nothing listens: %v", err)
+	}
 }

@@ -33,6 +33,7 @@ type exchange struct {
 	contentType string
 	retryAfter  time.Duration
 	wait        bool // retryAfter was in the answer
+	timedOut    bool // request_timeout ended the attempt
 	err         error
 	body        io.Closer
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -245,5 +246,58 @@ func TestAnHTTPServerBehindAnHTTPSAddressIsNamedSo(t *testing.T) {
 	if !errors.As(err, &request) || request.Attempts != 1 ||
 		!(errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &record)) {
 		t.Errorf("error: %v", err)
+	}
+}
+
+func TestNoProxyKeepsItsNamesOffTheProxy(t *testing.T) {
+	env := variables{"https_proxy": "http://p:1", "NO_PROXY": ".inside.test,10.0.0.0/8"}
+	for host, proxied := range map[string]bool{
+		"api.inside.test": false, "10.1.2.3": false, "api.test": true, "localhost": false,
+	} {
+		server, _ := parseServer(host)
+		if got := environment(env.lookup).proxyFor(server); (got != nil) != proxied {
+			t.Errorf("%s: by way of the proxy: %t", host, got != nil)
+		}
+	}
+}
+
+// The server's refusal of a handshake is the same the next time.
+func TestARefusedHandshakeIsNotRepeated(t *testing.T) {
+	ca := newAuthority(t)
+	cert, key := ca.issue(t, time.Now().Add(time.Hour), "127.0.0.1")
+	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := httptest.NewUnstartedServer(http.NotFoundHandler())
+	strict.Config.ErrorLog = log.New(io.Discard, "", 0)
+	strict.TLS = &tls.Config{
+		Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert,
+		ClientCAs: x509.NewCertPool(),
+	}
+	strict.StartTLS()
+	t.Cleanup(strict.Close)
+	k := Kubernetes{Host: strict.URL, ClusterCACertificate: ca.pem, Token: NewSecret(testToken)}
+	_, err = get(t, mustOpen(t, k, variables{}.opener()))
+	var request *RequestError
+	if !errors.As(err, &request) || request.Attempts != 1 ||
+		!strings.Contains(err.Error(), "certificate required") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestCompressionIsAskedForUnlessTheKubeconfigTurnsItOff(t *testing.T) {
+	for field, want := range map[string]string{"": "gzip", ", disable-compression: true": ""} {
+		server := newServer(t, answerSecret)
+		text := kubeconfig("p", server.URL, server.ca.pem, "t")
+		text = strings.Replace(text, "}\nusers", field+"}\nusers", 1)
+		path := writeFile(t, t.TempDir(), "config", text)
+		c := mustOpen(t, Kubernetes{ConfigPath: path}, variables{}.opener())
+		if _, err := get(t, c); err != nil {
+			t.Fatal(err)
+		}
+		if got := server.seen()[0].header.Get("Accept-Encoding"); got != want {
+			t.Errorf("%q: Accept-Encoding %q", field, got)
+		}
 	}
 }

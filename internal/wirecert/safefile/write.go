@@ -39,10 +39,6 @@ func CreateFile(path string, data []byte, mode fs.FileMode, step Step) (err erro
 			err = pathErr(path, cerr)
 		}
 	}()
-	// The umask may have taken even the owner's bits.
-	if err := f.Chmod(0o600); err != nil {
-		return pathErr(path, err)
-	}
 	if err := step.Before("write " + base); err != nil {
 		return err
 	}
@@ -52,6 +48,7 @@ func CreateFile(path string, data []byte, mode fs.FileMode, step Step) (err erro
 	if err := step.Before("sync " + base); err != nil {
 		return err
 	}
+	// The umask may have taken bits, even of the owner's.
 	if err := f.Chmod(mode); err != nil {
 		return pathErr(path, err)
 	}
