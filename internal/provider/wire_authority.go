@@ -108,7 +108,9 @@ func (r *wireAuthority) Schema(
 			"control plane. A host that has it publishes it; a host that has none adopts it. When the " +
 			"two disagree the plan refuses and names both fingerprints: a wrong overwrite drops a whole " +
 			"fleet. Private keys travel between the host and the store and never reach Terraform's state, " +
-			"plan or logs.",
+			"plan or logs.\n\nDestroying it forgets it and deletes nothing. Terraform makes a normal plan " +
+			"before `terraform destroy`, and one that is refused stops it: then take the resource out of " +
+			"the configuration and apply, or use `terraform destroy -refresh=false`.",
 		Attributes: attributes,
 	}
 }

@@ -464,3 +464,34 @@ func TestAccWireAuthority_imports_with_an_empty_plan(t *testing.T) {
 		t.Error("importing touched the host or the store")
 	}
 }
+
+// T3: Terraform plans normally before it destroys, so a refusal stops `terraform destroy`. Taking the
+// resource out of the configuration does not, and touches nothing.
+func TestAccWireAuthority_removing_it_works_while_its_plan_is_refused(t *testing.T) {
+	for name, spoil := range map[string]func(f *fleet, dir string) error{
+		"the store is unreadable": func(f *fleet, _ string) error { return os.WriteFile(f.store, []byte("x"), 0o600) },
+		"the two sides disagree": func(f *fleet, dir string) error {
+			f.mint(dir, wirecerttest.Options{})
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t)
+			dir := f.host()
+			var after string
+			run(t, resource.TestStep{Config: f.config(dir, "")}, resource.TestStep{
+				PreConfig: func() {
+					if err := spoil(f, dir); err != nil {
+						t.Fatal(err)
+					}
+					after = tree(t, dir, filepath.Dir(f.store))
+				},
+				Config:           `resource "terraform_data" "other" {}`,
+				ConfigPlanChecks: expects(plancheck.ResourceActionDestroy),
+			})
+			if tree(t, dir, filepath.Dir(f.store)) != after {
+				t.Error("removing it touched the host or the store")
+			}
+		})
+	}
+}

@@ -22,6 +22,7 @@ const exitInterrupted = 130
 
 // parts run in this order: those that need no cluster first, while its programs are being built.
 var parts = []part{
+	{"The authority of a fleet: billet_wire_authority", authority},
 	{"The gossip keys of an Antrea cluster: billet_memberlist_secret", memberlist},
 }
 
