@@ -29,7 +29,7 @@ func mention(said []diagnostic, severity string, texts ...string) bool {
 	for _, one := range said {
 		all := one.Severity == severity
 		for _, text := range texts {
-			all = all && strings.Contains(one.Detail, text)
+			all = all && strings.Contains(one.Summary+"\n"+one.Detail, text)
 		}
 		if all {
 			return true
