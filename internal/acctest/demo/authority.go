@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -126,17 +128,24 @@ func (a *authorityDemo) change(host *controller, outcome string) (string, error)
 		expect(state["outcome"] == outcome, "the outcome is not "+outcome))
 }
 
-// holds reads the directory itself, and remembers its private keys for the search at the end.
+// holds reads the directory itself, and remembers its private key for the search at the end: the
+// scalar, and the line of the file that holds it.
 func (a *authorityDemo) holds(host *controller) (string, error) {
 	held, err := wirecert.Read(host.stateDir, wirecerttest.Deployment)
 	if err != nil || held.Authority == nil {
 		return "", errors.Join(err, expect(held.Authority != nil, "the host holds no authority"))
 	}
-	for line := range bytes.SplitSeq(held.Authority.Files()[wirecert.KeyName], []byte("\n")) {
-		if len(line) > 20 && !bytes.HasPrefix(line, []byte("-----")) {
-			a.keys = append(a.keys, line)
-		}
+	// The scalar is the secret; the rest of the block is the public key, which certificates show.
+	block, _ := pem.Decode(held.Authority.Files()[wirecert.KeyName])
+	key, err := x509.ParseECPrivateKey(block.Bytes)
+	if err != nil {
+		return "", err
 	}
+	scalar, err := key.Bytes()
+	if err != nil {
+		return "", err
+	}
+	a.keys = append(a.keys, scalar, bytes.Split(pem.EncodeToMemory(block), []byte("\n"))[1])
 	return held.Authority.Info().Fingerprint, nil
 }
 
