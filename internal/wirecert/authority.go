@@ -65,7 +65,9 @@ func (a *Authority) MarshalJSON() ([]byte, error) {
 // CheckFiles checks everything about an authority's files that does not depend on where they lie,
 // and copies them. place names a file for the error text. The required files must be there and
 // not empty: half a pair is never completed by anyone.
-func CheckFiles(files Files, deployment string, place func(name string) string) (*Authority, error) {
+func CheckFiles(
+	files Files, deployment string, place func(name string) string,
+) (*Authority, error) {
 	if err := CheckDeployment(deployment); err != nil {
 		return nil, err
 	}

@@ -172,6 +172,7 @@ func TestACertificateThatIsNotThisKindOfAuthorityIsRefused(t *testing.T) {
 	change := func(f func(*x509.Certificate)) wirecerttest.Options {
 		return wirecerttest.Options{Change: f}
 	}
+	renamed := wirecerttest.Options{Key: root.Key, Units: []string{"another name"}}
 	for name, c := range map[string]struct {
 		o    wirecerttest.Options
 		want error
@@ -198,6 +199,8 @@ func TestACertificateThatIsNotThisKindOfAuthorityIsRefused(t *testing.T) {
 			Units: []string{"x"}}, wirecert.ErrNotSelfSigned},
 		"self-issued, signed by another": {wirecerttest.Options{Issuer: root.Certificate,
 			IssuerKey: root.Key}, wirecert.ErrNotSelfSigned},
+		"another issuer's name, its own signature": {wirecerttest.Options{Key: root.Key,
+			Issuer: pair(t, renamed).Certificate, IssuerKey: root.Key}, wirecert.ErrNotSelfSigned},
 		"no organization": {wirecerttest.Options{Organizations: []string{}},
 			wirecert.ErrNotAuthority},
 		"two organizations": {wirecerttest.Options{Organizations: []string{deployment, "b"}},
@@ -265,8 +268,10 @@ func TestPairsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		"no previous certificate": {func(f wirecert.Files) {
 			delete(f, wirecert.PreviousCertificateName)
 		}, wirecert.ErrIncomplete},
-		"no key":         {func(f wirecert.Files) { delete(f, wirecert.KeyName) }, wirecert.ErrIncomplete},
-		"no certificate": {func(f wirecert.Files) { delete(f, wirecert.CertificateName) }, wirecert.ErrIncomplete},
+		"no key": {func(f wirecert.Files) { delete(f, wirecert.KeyName) },
+			wirecert.ErrIncomplete},
+		"no certificate": {func(f wirecert.Files) { delete(f, wirecert.CertificateName) },
+			wirecert.ErrIncomplete},
 		"only a previous pair": {func(f wirecert.Files) {
 			delete(f, wirecert.KeyName)
 			delete(f, wirecert.CertificateName)

@@ -33,11 +33,12 @@ func Mint(deployment string, now time.Time) (*Authority, error) {
 		return nil, fmt.Errorf("draw a serial number: %w", err)
 	}
 	template := &x509.Certificate{
-		SerialNumber:          serial,
-		Subject:               pkix.Name{CommonName: commonName, Organization: []string{deployment}},
-		NotBefore:             now.UTC().Add(-backdated),
-		NotAfter:              now.UTC().Add(validFor),
-		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: commonName, Organization: []string{deployment}},
+		NotBefore:    now.UTC().Add(-backdated),
+		NotAfter:     now.UTC().Add(validFor),
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign |
+			x509.KeyUsageDigitalSignature,
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 		MaxPathLenZero:        true,

@@ -41,7 +41,9 @@ func TestMain(m *testing.M) {
 }
 
 // runChild runs this test binary as the named child and returns its output.
-func runChild(t *testing.T, child, dir string, env []string, as *syscall.Credential) (string, error) {
+func runChild(
+	t *testing.T, child, dir string, env []string, as *syscall.Credential,
+) (string, error) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

@@ -357,6 +357,27 @@ func TestAMixedPairThatStandsForAMomentIsNoCorruption(t *testing.T) {
 	}
 }
 
+// C14: so is an absence, where a writer has been: it may be about to name the next generation.
+func TestAnAbsenceThatStandsForAMomentIsNoFirstDay(t *testing.T) {
+	dir, p := minted(t)
+	must(t, os.WriteFile(dir+"/ca.lock", nil, 0o600))
+	for _, name := range []string{"ca", "authority-created"} {
+		must(t, os.Rename(filepath.Join(dir, name), filepath.Join(dir, name+".aside")))
+	}
+	reads := 0
+	state, err := wirecert.ObserveBetween(t.Context(), dir, deployment, func() {
+		if reads++; reads == 8 {
+			for _, name := range []string{"authority-created", "ca"} {
+				must(t, os.Rename(filepath.Join(dir, name+".aside"), filepath.Join(dir, name)))
+			}
+		}
+	})
+	must(t, err)
+	if state.Authority == nil || state.Authority.Info().Fingerprint != p.Fingerprint {
+		t.Errorf("found %+v", state)
+	}
+}
+
 // C14
 func TestARealWriterLoopNeverShowsAMixedPairOrCorruption(t *testing.T) {
 	dir, _ := minted(t)

@@ -186,5 +186,6 @@ func statErr(path string, err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
 	}
-	return &FileError{Place: path, Err: err, Detail: "what is there is unknown; run as a user who may read it"}
+	return &FileError{Place: path, Err: err,
+		Detail: "what is there is unknown; run as a user who may read it"}
 }

@@ -191,7 +191,7 @@ func runKilled(
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestCrashChild$")
 	cmd.Env = append(os.Environ(), "BILLET_TEST_CRASH_AT="+strconv.Itoa(at),
-		"BILLET_TEST_STATE_DIR="+stateDir, "BILLET_TEST_STORE="+path,
+		"GORACE=atexit_sleep_ms=0", "BILLET_TEST_STATE_DIR="+stateDir, "BILLET_TEST_STORE="+path,
 		"BILLET_TEST_MINT="+strconv.FormatBool(s.MintIfAbsent),
 		"BILLET_TEST_ALLOW_LOCAL="+s.AllowReplacingLocal,
 		"BILLET_TEST_ALLOW_PUBLISHED="+s.AllowReplacingPublished)

@@ -35,12 +35,13 @@ func scenes(t *testing.T) map[string]scene {
 	changed := wireshare.ErrPlanChanged
 	return map[string]scene{
 		// Allowed: an earlier run, or the other first controller, did it already.
-		"mint, and another host published":        {nil, nil, mint, nil, f, adopted, nil},
-		"mint, and it is on both sides":           {nil, nil, mint, f, f, held, nil},
-		"publish, and it is published":            {f, nil, settings{}, f, f, held, nil},
-		"publish a rotation, and it is published": {n, f, forward, n, n, held, nil},
-		"adopt, and it is adopted":                {nil, f, settings{}, f, f, held, nil},
-		"adopt a rotation, and it is adopted":     {f, n, back, n, n, held, nil},
+		"mint, and another host published":           {nil, nil, mint, nil, f, adopted, nil},
+		"mint, and it is on both sides":              {nil, nil, mint, f, f, held, nil},
+		"publish, and it is published":               {f, nil, settings{}, f, f, held, nil},
+		"publish a rotation, and it is published":    {n, f, forward, n, n, held, nil},
+		"adopt, and it is adopted":                   {nil, f, settings{}, f, f, held, nil},
+		"adopt a rotation, and it is adopted":        {f, n, back, n, n, held, nil},
+		"adopt a rotation, and the old one is aside": {f, n, back, nil, n, adopted, nil},
 		// Everything else stops.
 		"mint, and this host has one":             {nil, nil, mint, f, nil, "", changed},
 		"mint, and both sides have others":        {nil, nil, mint, f, g, "", wireshare.ErrDiffer},
@@ -50,6 +51,8 @@ func scenes(t *testing.T) map[string]scene {
 		"publish, and it was re-issued":           {f, nil, settings{}, again, nil, "", changed},
 		"publish, and this host rotated":          {f, nil, settings{}, n, nil, "", changed},
 		"publish, and both sides have another":    {f, nil, settings{}, g, g, "", changed},
+		"publish, and both were re-issued":        {f, nil, settings{}, again, again, "", changed},
+		"adopt, and both were re-issued":          {nil, f, settings{}, again, again, "", changed},
 		"publish a rotation, and it was retired":  {n, f, forward, retired, f, "", changed},
 		"publish a rotation, and the copy went":   {n, f, forward, n, nil, "", changed},
 		"publish a rotation over a re-issued one": {n, f, forward, n, again, "", changed},

@@ -125,7 +125,7 @@ func TestOfManyWritersOneWins(t *testing.T) {
 // A reader beside writers finds one whole document or the other, and no error.
 func TestReadersNeverSeeAPartOfAFile(t *testing.T) {
 	store, _ := newStore(t)
-	bodies := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 50_000)}
+	bodies := []string{strings.Repeat("a", 20_000), strings.Repeat("b", 10_000)}
 	must(t, store.PutAuthority(t.Context(), []byte(bodies[0])))
 	ctx, cancel := context.WithCancel(t.Context())
 	var writer sync.WaitGroup
@@ -137,7 +137,7 @@ func TestReadersNeverSeeAPartOfAFile(t *testing.T) {
 			}
 		}
 	})
-	for range 500 {
+	for range 5000 {
 		body, err := store.GetAuthority(t.Context())
 		must(t, err)
 		if string(body) != bodies[0] && string(body) != bodies[1] {
@@ -203,6 +203,9 @@ func TestAFileOfMoreThanOneMiBIsNeitherReadNorWritten(t *testing.T) {
 	if err := store.PutAuthority(t.Context(), append(limit, 'x')); !errors.Is(err,
 		safefile.ErrTooLarge) {
 		t.Errorf("written: %v", err)
+	}
+	if got := read(t, path); got != string(limit) {
+		t.Errorf("the refused document replaced the old one: %d bytes", len(got))
 	}
 	must(t, os.WriteFile(path, append(limit, 'x'), 0o600))
 	if _, err := store.GetAuthority(t.Context()); !errors.Is(err, safefile.ErrTooLarge) {
