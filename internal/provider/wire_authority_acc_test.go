@@ -495,3 +495,40 @@ func TestAccWireAuthority_removing_it_works_while_its_plan_is_refused(t *testing
 		})
 	}
 }
+
+func TestAccWireAuthority_row_two_previous_ones_are_refused_naming_both(t *testing.T) {
+	f := newFleet(t)
+	dir, other := f.host(), f.host()
+	current, err := wirecerttest.NewPair(wirecerttest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	previous := make([]string, 2)
+	for i, host := range []string{dir, other} {
+		old, err := wirecerttest.NewPair(wirecerttest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous[i] = old.Fingerprint
+		if err := wirecerttest.Write(host, wirecerttest.Files(wirecerttest.Deployment, current, &old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.publish(other)
+	f.refuses(dir, "", "Refusing to choose between two previous authorities", previous[0], previous[1])
+}
+
+// C6
+func TestAccWireAuthority_row_a_reissued_certificate_is_refused_and_consent_names_its_key(t *testing.T) {
+	f := newFleet(t)
+	dir := f.host()
+	want := f.mint(dir, wirecerttest.Options{})
+	f.publish(dir)
+	if err := wirecerttest.Reissue(context.Background(), dir, wirecerttest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	f.refuses(dir, "", "Refusing to choose between two certificates of one key", want)
+	consent := f.config(dir, fmt.Sprintf("allow_replacing_published = %q", want))
+	run(t, resource.TestStep{Config: consent, ConfigStateChecks: []statecheck.StateCheck{holds("outcome", "published")}},
+		resource.TestStep{Config: consent, PlanOnly: true})
+}
