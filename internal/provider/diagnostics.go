@@ -62,8 +62,8 @@ func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnost
 	case errors.Is(err, connect.ErrNotConfigured) || errors.Is(err, errNotConfigured):
 		return one(diag.NewErrorDiagnostic("No cluster is configured", err.Error()))
 	case errors.As(err, &setting):
-		return one(settingDiagnostic(path.Empty(), &connect.SettingError{
-			Attribute: "", Problem: "provider setting kubernetes." + setting.Error()}))
+		return one(diag.NewErrorDiagnostic("Invalid connection setting",
+			"Provider attribute kubernetes."+setting.Error()))
 	}
 	return one(diag.NewErrorDiagnostic("The Secret could not be ensured",
 		fmt.Sprintf("Secret %s. Original error: %s", where, err)))
