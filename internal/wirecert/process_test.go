@@ -53,7 +53,9 @@ func runChild(
 		self = publicCopy(t, self)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), append(env, childVar+"="+child, dirVar+"="+dir)...)
+	// The race detector sleeps a second before each exit unless it is told not to.
+	env = append(env, childVar+"="+child, dirVar+"="+dir, "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	out, err := cmd.CombinedOutput()

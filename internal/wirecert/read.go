@@ -51,15 +51,15 @@ func (s snapshot) conclude(stateDir, deployment string) (State, error) {
 // settle is how long a refusal must stay the same before an observer believes it: between two
 // renames of a writer the files are half of one generation and half of the next, which is no
 // corruption.
-const settle = 300 * time.Millisecond
+const settle = 600 * time.Millisecond
 
-// pauses returns the milliseconds between the reads of an observer, together a little over one
-// second. Every other one is zero, because two reads agree best right after each other while a
+// pauses returns the milliseconds between the reads of an observer, together about two
+// seconds. Every other one is zero, because two reads agree best right after each other while a
 // writer works; the rest differ, so that they do not keep step with a writer that loops.
 func pauses() []time.Duration {
 	return []time.Duration{
 		0, 1, 0, 2, 0, 3, 0, 5, 0, 8, 0, 13, 0, 21, 0, 34, 0, 55, 0, 34, 0, 55, 0, 89, 0, 89, 0,
-		144, 0, 144, 0, 144, 0, 200, 0, 200,
+		144, 0, 144, 0, 144, 0, 200, 0, 200, 0, 250, 0, 250, 0, 250,
 	}
 }
 
