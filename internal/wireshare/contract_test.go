@@ -135,6 +135,8 @@ func TestAdoptWritesNothingWhenItDoesNotAdopt(t *testing.T) {
 	half := a.Files()
 	delete(half, wirecert.KeyName)
 	const nothing, held = wireshare.AdoptedNothing, wireshare.AdoptedAlreadyHeld
+	doc := func(a *wirecert.Authority) []byte { return encode(t, a) }
+	late, behind, reissued := wireshare.ErrExpired, wireshare.ErrLocalBehind, wireshare.ErrReissued
 	for name, c := range map[string]struct {
 		local   wirecert.Files
 		body    []byte
@@ -144,16 +146,16 @@ func TestAdoptWritesNothingWhenItDoesNotAdopt(t *testing.T) {
 	}{
 		"nothing is published":              {nil, nil, false, nothing, nil},
 		"nothing is published, replace":     {a.Files(), nil, true, nothing, nil},
-		"a different one":                   {a.Files(), encode(t, b), false, nothing, wireshare.ErrDiffer},
-		"a rotation":                        {a.Files(), encode(t, rotated), false, nothing, wireshare.ErrLocalBehind},
-		"a re-issued one":                   {a.Files(), encode(t, again), false, nothing, wireshare.ErrReissued},
-		"the same and more":                 {rotated.Files(), encode(t, retired), true, held, nil},
-		"the same and less":                 {retired.Files(), encode(t, rotated), true, held, nil},
-		"half of the published one":         {half, encode(t, a), true, nothing, wirecert.ErrIncomplete},
+		"a different one":                   {a.Files(), doc(b), false, nothing, wireshare.ErrDiffer},
+		"a rotation":                        {a.Files(), doc(rotated), false, nothing, behind},
+		"a re-issued one":                   {a.Files(), doc(again), false, nothing, reissued},
+		"the same and more":                 {rotated.Files(), doc(retired), true, held, nil},
+		"the same and less":                 {retired.Files(), doc(rotated), true, held, nil},
+		"half of the published one":         {half, doc(a), true, nothing, wirecert.ErrIncomplete},
 		"text":                              {nil, []byte("text"), true, nothing, wireshare.ErrDocument},
-		"an expired one":                    {nil, encode(t, expired), true, nothing, wireshare.ErrExpired},
-		"an expired one over a different":   {a.Files(), encode(t, expired), true, nothing, wireshare.ErrExpired},
-		"the same, expired, with no action": {expired.Files(), encode(t, expired), false, held, nil},
+		"an expired one":                    {nil, doc(expired), true, nothing, late},
+		"an expired one over a different":   {a.Files(), doc(expired), true, nothing, late},
+		"the same, expired, with no action": {expired.Files(), doc(expired), false, held, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -186,12 +188,12 @@ func TestAdoptWithReplaceMovesTheLocalOneAside(t *testing.T) {
 	old := newPair(t, wirecerttest.Options{})
 	mine := whole(t, old, nil)
 	next := newPair(t, wirecerttest.Options{Replaces: old.Fingerprint})
-	p := newPair(t, wirecerttest.Options{})
+	p, again := newPair(t, wirecerttest.Options{}), newPair(t, wirecerttest.Options{Key: old.Key})
 	for name, c := range map[string]struct{ local, published *wirecert.Authority }{
 		"a stranger":                      {mine, newAuthority(t, wirecerttest.Options{}, nil)},
 		"a rotation":                      {mine, whole(t, next, &old)},
 		"a rotation back":                 {whole(t, next, &old), mine},
-		"a re-issued one":                 {mine, newAuthority(t, wirecerttest.Options{Key: old.Key}, nil)},
+		"a re-issued one":                 {mine, whole(t, again, nil)},
 		"the same, other generation gone": {whole(t, next, &old), whole(t, next, &p)},
 	} {
 		t.Run(name, func(t *testing.T) {

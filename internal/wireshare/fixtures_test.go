@@ -34,7 +34,9 @@ func newPair(t testing.TB, o wirecerttest.Options) wirecerttest.Pair {
 }
 
 // whole returns a checked authority.
-func whole(t testing.TB, current wirecerttest.Pair, previous *wirecerttest.Pair) *wirecert.Authority {
+func whole(
+	t testing.TB, current wirecerttest.Pair, previous *wirecerttest.Pair,
+) *wirecert.Authority {
 	t.Helper()
 	a, err := wirecert.CheckFiles(wirecerttest.Files(deployment, current, previous), deployment,
 		func(name string) string { return name })
