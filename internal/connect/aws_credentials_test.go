@@ -217,6 +217,8 @@ func TestAWebIdentityNeedsNoOtherCredentials(t *testing.T) {
 	const role = "arn:aws:iam::123456789012:role/web"
 	for _, way := range []string{"token", "file"} {
 		home := bareMachine(t)
+		// Half a pair would be a fault if anybody looked for it.
+		t.Setenv("AWS_ACCESS_KEY_ID", "AKIDHALF")
 		proxy := awsProxy(t)
 		var who signers
 		who.watch(proxy)

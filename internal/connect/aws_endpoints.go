@@ -30,7 +30,9 @@ type awsService struct {
 var awsServices = [...]awsService{
 	{"secretsmanager", "AWS_ENDPOINT_URL_SECRETS_MANAGER",
 		func(e Endpoints) string { return e.SecretsManager },
-		func(c aws.Config) *string { return secretsmanager.NewFromConfig(c).Options().BaseEndpoint }},
+		func(c aws.Config) *string {
+			return secretsmanager.NewFromConfig(c).Options().BaseEndpoint
+		}},
 	{"ssm", "AWS_ENDPOINT_URL_SSM",
 		func(e Endpoints) string { return e.SSM },
 		func(c aws.Config) *string { return ssm.NewFromConfig(c).Options().BaseEndpoint }},

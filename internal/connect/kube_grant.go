@@ -84,8 +84,8 @@ func newGranter(c *credential, e *endpoint, o opener) granter {
 }
 
 // tokenExpiry reads the time from a token that is a JWT; zero for any other. A program that printed
-// the token runs again after it. For other tokens it decides nothing: the clocks may differ, and the
-// server knows best. It lets the error after a 401 say that the token has expired, and when.
+// the token runs again after it. For other tokens it decides nothing: the clocks may differ, and
+// the server knows best. It lets the error after a 401 say that the token has expired, and when.
 func tokenExpiry(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

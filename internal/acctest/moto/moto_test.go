@@ -117,7 +117,8 @@ func TestALostResponseIsOfARequestThatWasCarriedOut(t *testing.T) {
 	if _, _, err := send(t, proxy.URL, create, body); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v", err)
 	}
-	if _, text, _ := send(t, shared.URL, get, `{"SecretId":"lost"}`); !strings.Contains(text, "one") {
+	_, text, err := send(t, shared.URL, get, `{"SecretId":"lost"}`)
+	if err != nil || !strings.Contains(text, "one") {
 		t.Errorf("it was not carried out: %s", text)
 	}
 }

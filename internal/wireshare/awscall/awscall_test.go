@@ -71,8 +71,8 @@ func TestTheTextNamesCallSubjectAnswerAttemptsAndPermission(t *testing.T) {
 	failure := site.Fail("Get", &retry.MaxAttemptsError{
 		Attempt: 6, Err: answer(400, "AccessDeniedException", "no"),
 	}, nil)
-	want := `Get on secret "x": AccessDeniedException: no (the answer to the last of 6 attempts). ` +
-		`The call needs x:Get`
+	want := `Get on secret "x": AccessDeniedException: no (the answer to the last of 6 ` +
+		`attempts). The call needs x:Get`
 	if failure.Error() != want {
 		t.Errorf("the text is %q", failure.Error())
 	}

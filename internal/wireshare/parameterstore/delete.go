@@ -33,9 +33,7 @@ func (s *Store) Delete(ctx context.Context, expected wireshare.Version) error {
 		return nil
 	}
 	failure := s.site.Fail("DeleteParameter", err, nil)
-	if isNotFound(failure) {
-		return nil
-	}
+	// A repeated call whose first answer was lost finds nothing to delete.
 	settling, cancel := awscall.Settling(ctx)
 	defer cancel()
 	if found, err = s.get(settling, 0); err == nil && found == nil {

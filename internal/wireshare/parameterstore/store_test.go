@@ -230,6 +230,24 @@ func TestAWriterInBetweenIsReported(t *testing.T) {
 	wantHistory(t, b, document("A"), document("W"), document("B"))
 }
 
+// The write failed, and another writer was faster meanwhile: it is not tried again.
+func TestAWriterBeforeAFailedWriteIsReported(t *testing.T) {
+	b := newBench(t)
+	store := b.store(t)
+	read := publish(t, store, document("A"))
+	b.proxy.Inject(moto.Fault{Operation: "PutParameter", Times: 1,
+		Act: func(*moto.Exchange) moto.Answer {
+			publish(t, b.other(), document("W"))
+			return moto.Refusal(503, "ServiceUnavailable", "Service is unavailable")
+		}})
+	err := store.SwapAuthority(t.Context(), document("B"), read)
+	var overwritten *OverwrittenError
+	if !errors.Is(err, wireshare.ErrChanged) || errors.As(err, &overwritten) {
+		t.Errorf("got %v", err)
+	}
+	wantHistory(t, b, document("A"), document("W"))
+}
+
 func TestADeletionInBetweenIsReported(t *testing.T) {
 	b := newBench(t)
 	store := b.store(t)

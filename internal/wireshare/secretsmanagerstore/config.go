@@ -150,7 +150,7 @@ func (c Config) validateTags() error {
 	}
 	for key, value := range tags {
 		if key == "" || len(key) > tagKeyLimit || len(value) > tagValueLimit {
-			return &ConfigError{"tags", fmt.Sprintf("the tag %q is too long or without a name", key),
+			return &ConfigError{"tags", fmt.Sprintf("the tag %q is too long or has no name", key),
 				"A key has 1 to 128 characters and a value at most 256"}
 		}
 		if strings.HasPrefix(strings.ToLower(key), "aws:") {
