@@ -8,10 +8,12 @@ import (
 	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/billetdev/terraform-provider-billet/internal/connect"
@@ -63,15 +65,19 @@ func (p *billetProvider) Schema(
 	}
 }
 
+// settingsOf translates the configuration for the package that connects.
+func settingsOf(ctx context.Context, config tfsdk.Config) (connect.Kubernetes, diag.Diagnostics) {
+	var model providerModel
+	if diags := config.Get(ctx, &model); diags.HasError() {
+		return connect.Kubernetes{}, diags
+	}
+	return kubernetesSettings(ctx, model.Kubernetes)
+}
+
 func (p *billetProvider) ValidateConfig(
 	ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse,
 ) {
-	var config providerModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	settings, diags := kubernetesSettings(ctx, config.Kubernetes)
+	settings, diags := settingsOf(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -84,12 +90,7 @@ func (p *billetProvider) ValidateConfig(
 func (p *billetProvider) Configure(
 	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
 ) {
-	var config providerModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	settings, diags := kubernetesSettings(ctx, config.Kubernetes)
+	settings, diags := settingsOf(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return

@@ -55,7 +55,7 @@ func (r *wireAuthority) ModifyPlan(
 		resp.Diagnostics.Append(wireDiagnostics(plan, err)...)
 		return
 	}
-	plan.foresee(*seen, decision, existing)
+	plan.foresee(*seen, decision)
 	resp.Diagnostics.Append(keep(ctx, resp.Private, *seen)...)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
@@ -100,14 +100,12 @@ func (m *wireAuthorityModel) unknown() {
 
 // foresee fills in what is known of the outcome: all but the outcome itself and the time, for what is
 // published or adopted has been read. Of a minted authority nothing is known.
-func (m *wireAuthorityModel) foresee(seen wireshare.Observation, decision wireshare.Decision, existing bool) {
+func (m *wireAuthorityModel) foresee(seen wireshare.Observation, decision wireshare.Decision) {
 	if decision.Action == wireshare.ActionMint {
 		m.unknown()
 		return
 	}
-	if !existing || !m.Store.IsNull() {
-		m.observe(seen)
-	}
+	m.observe(seen)
 	accepted := types.StringValue(decision.Fingerprint)
 	changed := !accepted.Equal(m.Fingerprint)
 	m.Fingerprint = accepted
