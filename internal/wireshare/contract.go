@@ -44,7 +44,7 @@ func Publish(ctx context.Context, store Store, stateDir, deployment string) erro
 		return &Refusal{Err: ErrNothingToPublish, Detail: stateDir}
 	}
 	now := time.Now()
-	local := localSide(state, nil)
+	local := localSide(state, deployment, nil)
 	o := Observation{Deployment: deployment, Local: local}
 	if err := refuseExpired(o, Decision{Action: ActionPublish}, now); err != nil {
 		return err
@@ -88,7 +88,7 @@ func Adopt(
 		return AdoptedNothing, err
 	}
 	o := Observation{
-		Deployment: deployment, Local: localSide(state, nil),
+		Deployment: deployment, Local: localSide(state, deployment, nil),
 		Published: Side{State: Whole, Info: doc.Authority.Info()},
 	}
 	d, err := adoption(o, replace)

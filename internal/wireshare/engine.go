@@ -1,7 +1,6 @@
 package wireshare
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +131,7 @@ func (e *Engine) look(ctx context.Context) sight {
 	p := readPublished(ctx, e.store, e.deployment)
 	return sight{
 		seen: Observation{
-			Deployment: e.deployment, Local: localSide(state, err), Published: p.side,
+			Deployment: e.deployment, Local: localSide(state, e.deployment, err), Published: p.side,
 		},
 		local: state.Authority, published: p,
 	}
@@ -194,71 +193,29 @@ func (e *Engine) result(side Side, d Decision, outcome Outcome) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	local := localSide(state, nil)
+	local := localSide(state, e.deployment, nil)
 	return Result{
 		Outcome: outcome, Fingerprint: local.Info.Fingerprint, Decision: d,
 		Observation: Observation{Deployment: e.deployment, Local: local, Published: side},
 	}, nil
 }
 
-// put publishes a in place of what was read, and returns only when the store shows it.
+// put publishes a in place of what was read. That the store shows it is the store's own promise, so
+// nothing is read back here.
 func (e *Engine) put(ctx context.Context, read published, a *wirecert.Authority) (Side, error) {
-	body, err := EncodeDocument(a, e.deployment, e.now())
+	at := e.now().UTC().Truncate(time.Second) // as precise as the document
+	body, err := EncodeDocument(a, e.deployment, at)
 	if err != nil {
 		return Side{}, err
 	}
 	if err := e.step.Before("put"); err != nil {
 		return Side{}, err
 	}
-	err = e.store.SwapAuthority(ctx, body, read.version)
-	if errors.Is(err, ErrChanged) {
+	switch err := e.store.SwapAuthority(ctx, body, read.version); {
+	case errors.Is(err, ErrChanged), errors.Is(err, ErrNotConfirmed):
 		return Side{}, err
-	}
-	if err != nil {
+	case err != nil:
 		return Side{}, fmt.Errorf("%w: %w", ErrPublishUnknown, err)
 	}
-	if err := e.step.Before("confirm"); err != nil {
-		return Side{}, err
-	}
-	return e.confirm(ctx, read, body, view(Side{State: Whole, Info: a.Info()}))
-}
-
-// confirm reads back what was put, and waits a bounded time for a store that still shows what was
-// there before. Anything else is another writer's, and is decided again.
-func (e *Engine) confirm(
-	ctx context.Context, read published, body []byte, want facts,
-) (Side, error) {
-	var last error
-	for _, pause := range []time.Duration{
-		0, 50 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second,
-		2 * time.Second, 2 * time.Second,
-	} {
-		if err := pauseFor(ctx, pause); err != nil {
-			return Side{}, fmt.Errorf("%w: %w", ErrNotConfirmed, err)
-		}
-		now := readPublished(ctx, e.store, e.deployment)
-		switch {
-		case bytes.Equal(now.body, body) && now.side.State == Whole, view(now.side) == want:
-			return now.side, nil
-		case now.side.State == Absent, bytes.Equal(now.body, read.body):
-			last = now.side.err
-		default:
-			return Side{}, fmt.Errorf("%w: after it was written", ErrChanged)
-		}
-	}
-	return Side{}, errors.Join(ErrNotConfirmed, last)
-}
-
-func pauseFor(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return Side{State: Whole, Info: a.Info(), PublishedAt: at}, nil
 }

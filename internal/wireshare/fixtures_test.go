@@ -78,9 +78,6 @@ type memory struct {
 	beforeRead, beforeSwap func(m *memory, n int)
 	// swap answers in place of the store, after which the body is as it left it.
 	swap func(m *memory, body []byte) error
-	// stale is how many reads after a swap still show what was there before it.
-	stale int
-	old   []byte
 }
 
 var errUnreachable = errors.New("the store cannot be reached")
@@ -107,15 +104,10 @@ func (m *memory) ReadAuthority(ctx context.Context) ([]byte, wireshare.Version, 
 	if m.beforeRead != nil {
 		m.beforeRead(m, m.reads)
 	}
-	body := m.body
-	if m.puts > 0 && m.stale > 0 {
-		m.stale--
-		body = m.old
-	}
-	if body == nil {
+	if m.body == nil {
 		return nil, "", wireshare.ErrNoAuthority
 	}
-	return body, m.version(), nil
+	return m.body, m.version(), nil
 }
 
 func (m *memory) SwapAuthority(_ context.Context, body []byte, read wireshare.Version) error {
@@ -138,7 +130,7 @@ func (m *memory) SwapAuthority(_ context.Context, body []byte, read wireshare.Ve
 // set is what another writer does, too.
 func (m *memory) set(body []byte) {
 	m.puts++
-	m.old, m.body = m.body, body
+	m.body = body
 	m.revision++
 }
 

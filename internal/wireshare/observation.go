@@ -33,6 +33,9 @@ type Side struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Leftovers are names that never travel; of the local side only.
 	Leftovers []string `json:"leftovers,omitempty"`
+	// DocumentSize is how long the document that publishes a whole authority is, in bytes; of the
+	// local side only.
+	DocumentSize int `json:"document_size,omitempty"`
 	// PublishedAt is a diagnostic of the published side, in UTC.
 	PublishedAt time.Time `json:"published_at,omitzero"`
 	// Exposed names a store's file that others than its owner may access.
@@ -81,7 +84,7 @@ func Observe(
 		return Observation{}, err
 	}
 	return Observation{
-		Deployment: deployment, Local: localSide(state, lerr), Published: seen.side,
+		Deployment: deployment, Local: localSide(state, deployment, lerr), Published: seen.side,
 	}, nil
 }
 
@@ -91,7 +94,7 @@ func ObserveLocal(ctx context.Context, stateDir, deployment string) (Side, error
 	if cerr := ctx.Err(); cerr != nil {
 		return Side{}, cerr
 	}
-	return localSide(state, err), nil
+	return localSide(state, deployment, err), nil
 }
 
 // ObservePublished is Observe of the store alone.
@@ -132,7 +135,7 @@ func readPublished(ctx context.Context, store ConditionalStore, deployment strin
 	return published{side: side, doc: doc, version: version, body: body}
 }
 
-func localSide(state wirecert.State, err error) Side {
+func localSide(state wirecert.State, deployment string, err error) Side {
 	if err != nil {
 		return unreadable(err)
 	}
@@ -141,7 +144,11 @@ func localSide(state wirecert.State, err error) Side {
 		Leftovers: slices.Clone(state.Leftovers),
 	}
 	if state.Authority != nil {
-		side.State, side.Info = Whole, state.Authority.Info()
+		body, err := EncodeDocument(state.Authority, deployment, time.Time{})
+		if err != nil {
+			return unreadable(err)
+		}
+		side.State, side.Info, side.DocumentSize = Whole, state.Authority.Info(), len(body)
 	}
 	return side
 }

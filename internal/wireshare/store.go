@@ -36,6 +36,8 @@ type ConditionalStore interface {
 	ReadAuthority(ctx context.Context) ([]byte, Version, error)
 	// SwapAuthority publishes body only if what is published is still the state read (with the
 	// zero Version: still nothing), and otherwise returns an error that wraps ErrChanged. It
-	// returns nil only when body is known to be what is published, also after a lost response.
+	// returns nil only when body was read back, or is otherwise known to be what is published, also
+	// after a lost response. An error that wraps ErrNotConfirmed says that the store accepted it and
+	// does not show it yet.
 	SwapAuthority(ctx context.Context, body []byte, read Version) error
 }

@@ -2,13 +2,8 @@ package awscall
 
 import (
 	"context"
-	"errors"
 	"time"
 )
-
-// ErrUnconfirmed says that the service accepted the document, and that reading it back did not
-// show it. The next read will: the services promise eventual consistency only.
-var ErrUnconfirmed = errors.New("the document was accepted but could not be read back")
 
 // Sleep waits for d or until ctx is done, and then returns the error of ctx.
 type Sleep func(ctx context.Context, d time.Duration) error

@@ -18,7 +18,7 @@ import (
 // that an *OverwrittenError says that something was. Three calls when nothing goes wrong, two for
 // a first publish.
 //
-// nil means that the parameter was seen to hold body. An error that wraps awscall.ErrUnconfirmed
+// nil means that the parameter was seen to hold body. An error that wraps wireshare.ErrNotConfirmed
 // means that the service accepted it and does not show it yet.
 func (s *Store) SwapAuthority(ctx context.Context, body []byte, read wireshare.Version) error {
 	if err := s.CheckPublish(ctx, len(body)); err != nil {
@@ -206,5 +206,5 @@ func (p *publication) confirm(ctx context.Context, number int64) error {
 
 func (p *publication) unconfirmed(number int64, cause error) error {
 	return fmt.Errorf("%w: version %d of %s was written; nothing more needs to be done than to "+
-		"read again: %w", awscall.ErrUnconfirmed, number, p.site.Subject, cause)
+		"read again: %w", wireshare.ErrNotConfirmed, number, p.site.Subject, cause)
 }

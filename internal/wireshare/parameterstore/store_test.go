@@ -419,7 +419,7 @@ func TestAWriteThatNeverShowsIsReportedAsAccepted(t *testing.T) {
 		fault.Skip = 1
 		b.proxy.Inject(fault)
 		err := store.SwapAuthority(t.Context(), document("B"), read)
-		if !errors.Is(err, awscall.ErrUnconfirmed) || b.slept.Load() > int64(20e9) {
+		if !errors.Is(err, wireshare.ErrNotConfirmed) || b.slept.Load() > int64(20e9) {
 			t.Errorf("got %v", err)
 		}
 		b.proxy.Heal()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/billetdev/terraform-provider-billet/internal/wireshare"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare/awscall"
 )
 
@@ -46,5 +47,5 @@ func (p *publication) confirm(ctx context.Context) error {
 
 func (p *publication) unconfirmed(cause error) error {
 	return fmt.Errorf("%w: version %s of %s was written; nothing more needs to be done than to "+
-		"read again: %w", awscall.ErrUnconfirmed, p.version, p.site.Subject, cause)
+		"read again: %w", wireshare.ErrNotConfirmed, p.version, p.site.Subject, cause)
 }

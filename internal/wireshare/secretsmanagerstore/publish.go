@@ -20,7 +20,7 @@ import (
 // same bytes from the same state share a version, and both succeed.
 //
 // nil means that AWSCURRENT was seen at this document's version. An error that wraps
-// awscall.ErrUnconfirmed means that the service accepted it and does not show it yet.
+// wireshare.ErrNotConfirmed means that the service accepted it and does not show it yet.
 func (s *Store) SwapAuthority(ctx context.Context, body []byte, read wireshare.Version) error {
 	if err := s.config.Validate(); err != nil {
 		return err

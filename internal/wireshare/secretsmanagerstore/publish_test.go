@@ -248,7 +248,7 @@ func TestAWriteThatNeverShowsIsReportedAsAccepted(t *testing.T) {
 		read := publish(t, store, document("A"))
 		b.proxy.Inject(fault)
 		err := store.SwapAuthority(t.Context(), document("B"), read)
-		if !errors.Is(err, awscall.ErrUnconfirmed) {
+		if !errors.Is(err, wireshare.ErrNotConfirmed) {
 			t.Errorf("got %v", err)
 		}
 		if b.slept.Load() > int64(20e9) {
