@@ -3,6 +3,7 @@ package provider
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -18,13 +19,23 @@ import (
 
 const unwritten = "Nothing was written."
 
-func settingDiagnostic(object path.Path, fault *connect.SettingError) diag.Diagnostic {
-	for step := range strings.SplitSeq(fault.Attribute, ".") {
-		if step != "" {
-			object = object.AtName(step)
+// settingDiagnostics puts each fault on its attribute, such as assume_role[0].role_arn.
+func settingDiagnostics(object string, faults []*connect.SettingError) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, fault := range faults {
+		at := path.Root(object)
+		for step := range strings.SplitSeq(fault.Attribute, ".") {
+			name, index, indexed := strings.Cut(strings.TrimSuffix(step, "]"), "[")
+			if name != "" && name != object {
+				at = at.AtName(name)
+			}
+			if number, err := strconv.Atoi(index); indexed && err == nil {
+				at = at.AtListIndex(number)
+			}
 		}
+		diags.AddAttributeError(at, "Invalid connection setting", fault.Error())
 	}
-	return diag.NewAttributeErrorDiagnostic(object, "Invalid connection setting", fault.Error())
+	return diags
 }
 
 // memberlistDiagnostics explains an error about the Secret of the model.
@@ -155,23 +166,30 @@ func destroyWarning(state memberlistSecretModel) diag.Diagnostic {
 		"Terraform forgets the Secret %s and deletes nothing.%s", where, why))
 }
 
+func cannotDelete(state memberlistSecretModel) diag.Diagnostic {
+	return diag.NewAttributeErrorDiagnostic(path.Root("kubernetes"), "The Secret cannot be deleted",
+		fmt.Sprintf("The credentials for the cluster of the Secret %s are write-only, so a destroy does not "+
+			"know them. It stays as it is. Set deletion_policy = %q and apply before the destroy, or give the "+
+			"credentials by config_path or exec.", state.ID.ValueString(), policyRetain))
+}
+
 func checksMoveToApply(unknown []string) diag.Diagnostic {
 	return diag.NewWarningDiagnostic("The cluster is not known yet", fmt.Sprintf(
 		"Not known before apply: %s. The cluster is not dialled now; apply makes every check.",
-		settingNames(unknown)))
+		settingNames("kubernetes", unknown)))
 }
 
 func stateKept(unknown []string) diag.Diagnostic {
 	return diag.NewWarningDiagnostic("The Secret was not refreshed", fmt.Sprintf(
 		"Not known before apply: %s. The cluster is not dialled now, and the state stays as it is; apply "+
-			"makes every check.", settingNames(unknown)))
+			"makes every check.", settingNames("kubernetes", unknown)))
 }
 
-func settingNames(unknown []string) string {
+func settingNames(object string, unknown []string) string {
 	var names []string
 	for _, name := range unknown {
-		if name != "kubernetes" {
-			name = "kubernetes." + name
+		if name != object {
+			name = object + "." + name
 		}
 		names = append(names, name)
 	}

@@ -2,16 +2,9 @@ package provider
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/billetdev/terraform-provider-billet/internal/connect"
 )
@@ -45,87 +38,60 @@ type execModel struct {
 	Env        types.Map    `tfsdk:"env"`
 }
 
-func kubernetesAttribute() schema.SingleNestedAttribute {
-	text := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Optional: true, MarkdownDescription: description}
+// kubernetesField is the object that says how to reach a cluster.
+func kubernetesField(description string) field {
+	text := func(description string) field { return field{description: description} }
+	secret := func(description string) field {
+		return field{sensitive: true, description: description}
 	}
-	secret := func(description string) schema.StringAttribute {
-		return schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: description}
-	}
-	flag := func(description string) schema.BoolAttribute {
-		return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
-	}
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "How to reach the cluster. Attributes beat the environment variables " +
-			"named with them, and those beat `KUBECONFIG`. Nothing configured is an error: there is " +
-			"no default cluster. No cluster is dialled unless an object in it is used.",
-		Attributes: map[string]schema.Attribute{
-			"host": text("URL of the API server (`KUBE_HOST`). With it, the path and context " +
-				"variables of the environment are ignored."),
-			"username": text("User name for basic authentication (`KUBE_USER`)."),
-			"password": secret("Password for basic authentication (`KUBE_PASSWORD`)."),
-			"token":    secret("Bearer token (`KUBE_TOKEN`)."),
-			"insecure": flag("Do not verify the API server's certificate (`KUBE_INSECURE`)."),
-			"tls_server_name": text("Name to verify the API server's certificate against, in place of " +
-				"that in the URL (`KUBE_TLS_SERVER_NAME`)."),
-			"client_certificate":     text("Client certificate, PEM (`KUBE_CLIENT_CERT_DATA`)."),
-			"client_key":             secret("Key of the client certificate, PEM (`KUBE_CLIENT_KEY_DATA`)."),
-			"cluster_ca_certificate": text("CA of the API server, PEM (`KUBE_CLUSTER_CA_CERT_DATA`)."),
-			"config_path": text("Path of a kubeconfig file; `~` is expanded (`KUBE_CONFIG_PATH`). A file " +
-				"that cannot be read is an error."),
-			"config_paths": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "Paths of kubeconfig files, merged as kubectl does (`KUBE_CONFIG_PATHS`).",
-			},
-			"config_context":           text("Context of the kubeconfig to use (`KUBE_CTX`)."),
-			"config_context_auth_info": text("User of the kubeconfig to use (`KUBE_CTX_AUTH_INFO`)."),
-			"config_context_cluster":   text("Cluster of the kubeconfig to use (`KUBE_CTX_CLUSTER`)."),
-			"proxy_url": secret("Proxy to the API server (`KUBE_PROXY_URL`). It beats the proxy " +
-				"variables of the environment."),
-			"in_cluster": flag("Use the service account of the pod that Terraform runs in. It is never " +
-				"used without this."),
-			"allowed_cluster_uids": schema.SetAttribute{
-				Optional: true, ElementType: types.StringType,
-				MarkdownDescription: "UIDs of the `kube-system` namespaces of the clusters that may be " +
-					"written to. Any other cluster is refused before the first write: a guard against a " +
-					"wrong context. It needs permission to get that namespace.",
-			},
-			"request_timeout": text("How long one request may take, such as `10s`. Default `30s`."),
-			"exec":            execAttribute(),
-		},
-	}
-}
-
-func execAttribute() schema.SingleNestedAttribute {
-	return schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "A program that prints a credential, run again when it expires. It gets no " +
-			"terminal.",
-		Attributes: map[string]schema.Attribute{
-			"api_version": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: "`client.authentication.k8s.io/v1` or " +
-					"`client.authentication.k8s.io/v1beta1`.",
-			},
-			"command": schema.StringAttribute{Required: true, MarkdownDescription: "The program."},
-			"args": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType, MarkdownDescription: "Its arguments.",
-			},
-			"env": schema.MapAttribute{
-				Optional: true, Sensitive: true, ElementType: types.StringType,
-				MarkdownDescription: "Environment variables it gets beside Terraform's own.",
-			},
-		},
-	}
+	flag := func(description string) field { return field{kind: kindFlag, description: description} }
+	return field{kind: kindObject, description: description, fields: map[string]field{
+		"host": text("URL of the API server (`KUBE_HOST`). With it, the path and context " +
+			"variables of the environment are ignored."),
+		"username": text("User name for basic authentication (`KUBE_USER`)."),
+		"password": secret("Password for basic authentication (`KUBE_PASSWORD`)."),
+		"token":    secret("Bearer token (`KUBE_TOKEN`)."),
+		"insecure": flag("Do not verify the API server's certificate (`KUBE_INSECURE`)."),
+		"tls_server_name": text("Name to verify the API server's certificate against, in place of " +
+			"that in the URL (`KUBE_TLS_SERVER_NAME`)."),
+		"client_certificate":     text("Client certificate, PEM (`KUBE_CLIENT_CERT_DATA`)."),
+		"client_key":             secret("Key of the client certificate, PEM (`KUBE_CLIENT_KEY_DATA`)."),
+		"cluster_ca_certificate": text("CA of the API server, PEM (`KUBE_CLUSTER_CA_CERT_DATA`)."),
+		"config_path": text("Path of a kubeconfig file; `~` is expanded (`KUBE_CONFIG_PATH`). A file " +
+			"that cannot be read is an error."),
+		"config_paths": {kind: kindTexts,
+			description: "Paths of kubeconfig files, merged as kubectl does (`KUBE_CONFIG_PATHS`)."},
+		"config_context":           text("Context of the kubeconfig to use (`KUBE_CTX`)."),
+		"config_context_auth_info": text("User of the kubeconfig to use (`KUBE_CTX_AUTH_INFO`)."),
+		"config_context_cluster":   text("Cluster of the kubeconfig to use (`KUBE_CTX_CLUSTER`)."),
+		"proxy_url": secret("Proxy to the API server (`KUBE_PROXY_URL`). It beats the proxy " +
+			"variables of the environment."),
+		"in_cluster": flag("Use the service account of the pod that Terraform runs in. It is never " +
+			"used without this."),
+		"allowed_cluster_uids": {kind: kindTextSet,
+			description: "UIDs of the `kube-system` namespaces of the clusters that may be " +
+				"written to. Any other cluster is refused before the first write: a guard against a " +
+				"wrong context. It needs permission to get that namespace."},
+		"request_timeout": text("How long one request may take, such as `10s`. Default `30s`."),
+		"exec": {kind: kindObject, description: "A program that prints a credential, run again when it " +
+			"expires. It gets no terminal.", fields: map[string]field{
+			"api_version": {required: true, description: "`client.authentication.k8s.io/v1` or " +
+				"`client.authentication.k8s.io/v1beta1`."},
+			"command": {required: true, description: "The program."},
+			"args":    {kind: kindTexts, description: "Its arguments."},
+			"env": {kind: kindTextMap, sensitive: true,
+				description: "Environment variables it gets beside Terraform's own."},
+		}},
+	}}
 }
 
 // kubernetesSettings translates the object for the package that connects. The object can be known
 // while a leaf in it is not, as with a cluster made in the same run: such leaves are named in
 // Unknown, and nothing takes them for unset.
-func kubernetesSettings(ctx context.Context, object types.Object) (connect.Kubernetes, diag.Diagnostics) {
+func kubernetesSettings(ctx context.Context, object types.Object) (connect.Kubernetes, faults) {
 	var settings connect.Kubernetes
 	var model kubernetesModel
+	var found faults
 	if object.IsUnknown() {
 		settings.Unknown = []string{"kubernetes"}
 		return settings, nil
@@ -133,14 +99,12 @@ func kubernetesSettings(ctx context.Context, object types.Object) (connect.Kuber
 	if object.IsNull() {
 		return settings, nil
 	}
-	diags := object.As(ctx, &model, basetypes.ObjectAsOptions{})
+	found.into(ctx, "", object, &model)
 	settings = connect.Kubernetes{
 		Host: model.Host.ValueString(), Username: model.Username.ValueString(),
-		Password: connect.NewSecret(model.Password.ValueString()),
-		Token:    connect.NewSecret(model.Token.ValueString()),
+		Password: secretOf(model.Password), Token: secretOf(model.Token),
 		Insecure: model.Insecure.ValueBoolPointer(), TLSServerName: model.TLSServerName.ValueString(),
-		ClientCertificate:     model.ClientCertificate.ValueString(),
-		ClientKey:             connect.NewSecret(model.ClientKey.ValueString()),
+		ClientCertificate: model.ClientCertificate.ValueString(), ClientKey: secretOf(model.ClientKey),
 		ClusterCACertificate:  model.ClusterCACertificate.ValueString(),
 		ConfigPath:            model.ConfigPath.ValueString(),
 		ConfigPaths:           knownStrings(model.ConfigPaths.Elements()),
@@ -153,53 +117,74 @@ func kubernetesSettings(ctx context.Context, object types.Object) (connect.Kuber
 	if !model.AllowedClusterUIDs.IsNull() {
 		settings.AllowedClusterUIDs = append([]string{}, knownStrings(model.AllowedClusterUIDs.Elements())...)
 	}
-	if text := model.RequestTimeout.ValueString(); text != "" {
-		timeout, err := time.ParseDuration(text)
-		if err != nil || timeout <= 0 {
-			diags.AddAttributeError(path.Root("kubernetes").AtName("request_timeout"), "Invalid duration",
-				"It has to be a positive duration such as 10s or 1m30s.")
-		}
-		settings.RequestTimeout = timeout
-	}
+	settings.RequestTimeout = found.duration("request_timeout", model.RequestTimeout)
 	if !model.Exec.IsNull() && !model.Exec.IsUnknown() {
 		var exec execModel
-		diags.Append(model.Exec.As(ctx, &exec, basetypes.ObjectAsOptions{})...)
+		found.into(ctx, "exec", model.Exec, &exec)
 		settings.Exec = &connect.Exec{
 			APIVersion: exec.APIVersion.ValueString(), Command: exec.Command.ValueString(),
 			Args: knownStrings(exec.Args.Elements()), Env: map[string]connect.Secret{},
 		}
 		for name, value := range exec.Env.Elements() {
 			if text, ok := value.(types.String); ok {
-				settings.Exec.Env[name] = connect.NewSecret(text.ValueString())
+				settings.Exec.Env[name] = secretOf(text)
 			}
 		}
 	}
-	return settings, diags
+	return settings, found
 }
 
-// knownStrings are the elements that have a value; the others are among the unknown leaves.
-func knownStrings(elements []attr.Value) []string {
-	var known []string
-	for _, element := range elements {
-		if text, ok := element.(types.String); ok && !text.IsUnknown() && !text.IsNull() {
-			known = append(known, text.ValueString())
+// settingsFor are the settings of one object: its own, or the provider's. Its own replace the
+// provider's as a whole, but for the guard against a wrong cluster, which holds until the object has
+// one of its own.
+func (c *connections) settingsFor(ctx context.Context, own types.Object) (connect.Kubernetes, error) {
+	if c == nil {
+		return connect.Kubernetes{}, errNotConfigured
+	}
+	if own.IsNull() {
+		return c.kubernetes, nil
+	}
+	settings, found := kubernetesSettings(ctx, own)
+	if len(found) > 0 {
+		return settings, connect.SettingErrors(found)
+	}
+	const guard = "allowed_cluster_uids"
+	if settings.AllowedClusterUIDs == nil && !slices.Contains(settings.Unknown, guard) {
+		settings.AllowedClusterUIDs = c.kubernetes.AllowedClusterUIDs
+		for _, name := range c.kubernetes.Unknown {
+			if name == guard || name == "kubernetes" {
+				settings.Unknown = append(settings.Unknown, name)
+			}
 		}
 	}
-	return known
+	return settings, nil
 }
 
-// unknownLeaves names the attributes that are unknown or hold something unknown.
-func unknownLeaves(prefix string, object types.Object) []string {
-	var unknown []string
-	attributes := object.Attributes()
-	for _, name := range slices.Sorted(maps.Keys(attributes)) {
-		value := attributes[name]
-		if nested, ok := value.(types.Object); ok && !nested.IsUnknown() {
-			unknown = append(unknown, unknownLeaves(prefix+name+".", nested)...)
-		} else if terraform, err := value.ToTerraformValue(context.Background()); err != nil ||
-			!terraform.IsFullyKnown() {
-			unknown = append(unknown, prefix+name)
+// cluster connects an object to its cluster.
+func (c *connections) cluster(ctx context.Context, own types.Object) (*connect.Cluster, error) {
+	settings, err := c.settingsFor(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	return c.clusters.Open(settings)
+}
+
+// unknownCluster names the attributes that keep the object's cluster from being dialled for now.
+func (c *connections) unknownCluster(ctx context.Context, own types.Object) []string {
+	settings, err := c.settingsFor(ctx, own)
+	if err != nil {
+		return nil // whoever dials gets the error
+	}
+	return settings.Unknown
+}
+
+// secretsIn says whether the object sets something that is kept out of plan and state.
+func secretsIn(fields map[string]field, value types.Object) bool {
+	for name, one := range value.Attributes() {
+		f := fields[name]
+		if nested, ok := one.(types.Object); ok && secretsIn(f.fields, nested) || f.sensitive && !one.IsNull() {
+			return true
 		}
 	}
-	return unknown
+	return false
 }

@@ -16,19 +16,20 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/billetdev/terraform-provider-billet/internal/connect"
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*memberlistSecret)(nil)
-	_ resource.ResourceWithModifyPlan  = (*memberlistSecret)(nil)
-	_ resource.ResourceWithImportState = (*memberlistSecret)(nil)
+	_ resource.ResourceWithConfigure      = (*memberlistSecret)(nil)
+	_ resource.ResourceWithValidateConfig = (*memberlistSecret)(nil)
+	_ resource.ResourceWithModifyPlan     = (*memberlistSecret)(nil)
+	_ resource.ResourceWithImportState    = (*memberlistSecret)(nil)
 )
 
 const (
-	policyRetain = "retain"
-	policyDelete = "delete"
+	policyRetain          = "retain"
+	policyDelete          = "delete"
+	policyDeletePublished = "delete_published"
 
 	originCreated  = "created"
 	originFilled   = "filled"
@@ -50,6 +51,7 @@ type memberlistSecretModel struct {
 	DeletionPolicy        types.String   `tfsdk:"deletion_policy"`
 	AllowReplacingKey     types.String   `tfsdk:"allow_replacing_key"`
 	PrimaryKeyFingerprint types.String   `tfsdk:"primary_key_fingerprint"`
+	Kubernetes            types.Object   `tfsdk:"kubernetes"`
 	Timeouts              timeouts.Value `tfsdk:"timeouts"`
 	ID                    types.String   `tfsdk:"id"`
 	UID                   types.String   `tfsdk:"uid"`
@@ -116,6 +118,11 @@ func (r *memberlistSecret) Schema(
 				MarkdownDescription: "Fingerprint of the accepted primary key: `SHA256:` and the unpadded " +
 					"base64 of SHA-256 over the decoded key. Set it to refuse any other primary key.",
 			},
+			"kubernetes": resourceAttribute(kubernetesField("How to reach the cluster of this Secret, in " +
+				"place of the provider's `kubernetes`, so that one `for_each` serves many clusters. It " +
+				"replaces that object as a whole, but for `allowed_cluster_uids`. `token`, `password`, " +
+				"`client_key`, `proxy_url` and `exec.env` are write-only here, so that no credential is in " +
+				"the state: with one of them the plan reads the Secret, and `-refresh-only` does not.")),
 			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{
 				Create: true, Read: true, Update: true, Delete: true,
 			}),
@@ -151,23 +158,18 @@ func (r *memberlistSecret) Configure(
 	}
 }
 
+// ValidateConfig judges the connection that the resource brings along.
+func (r *memberlistSecret) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	var config memberlistSecretModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	settings, found := kubernetesSettings(ctx, config.Kubernetes)
+	resp.Diagnostics.Append(settingDiagnostics("kubernetes", append(found, settings.Validate()...))...)
+}
+
 // errNotConfigured is for a resource that is used although Terraform configured no provider.
 var errNotConfigured = errors.New("the provider is not configured")
-
-// unknownSettings are the provider attributes that keep the cluster from being dialled for now.
-func (r *memberlistSecret) unknownSettings() []string {
-	if r.connections == nil {
-		return nil
-	}
-	return r.connections.kubernetes.Unknown
-}
-
-func (r *memberlistSecret) cluster() (*connect.Cluster, error) {
-	if r.connections == nil {
-		return nil, errNotConfigured
-	}
-	return r.connections.clusters.Open(r.connections.kubernetes)
-}
 
 func (m *memberlistSecretModel) id() types.String {
 	return types.StringValue(m.Namespace.ValueString() + "/" + m.Name.ValueString())

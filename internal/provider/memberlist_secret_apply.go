@@ -30,8 +30,9 @@ func (r *memberlistSecret) Create(
 		return
 	}
 	terms := termsOf(config, memberlistSecretModel{})
-	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, memberlistSecretModel{}, terms)...)
+	resp.Diagnostics.Append(r.apply(ctx, timeout, config.Kubernetes, &plan, memberlistSecretModel{}, terms)...)
 	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(keepCredentials(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	}
 }
@@ -49,20 +50,21 @@ func (r *memberlistSecret) Update(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, state, termsOf(config, state))...)
+	resp.Diagnostics.Append(r.apply(ctx, timeout, config.Kubernetes, &plan, state, termsOf(config, state))...)
 	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(keepCredentials(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	}
 }
 
 // apply ensures the keys and the metadata, and fills in what the plan left unknown.
 func (r *memberlistSecret) apply(
-	ctx context.Context, timeout time.Duration, plan *memberlistSecretModel,
+	ctx context.Context, timeout time.Duration, own types.Object, plan *memberlistSecretModel,
 	state memberlistSecretModel, terms keys.Terms,
 ) diag.Diagnostics {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cluster, err := r.cluster()
+	cluster, err := r.connections.cluster(ctx, own)
 	if err != nil {
 		return memberlistDiagnostics(*plan, err)
 	}
@@ -127,14 +129,23 @@ func managed(plan, state types.Map) (map[string]string, []string) {
 	return want, remove
 }
 
-func texts(values types.Map) map[string]string {
-	known := map[string]string{}
-	for name, value := range values.Elements() {
-		if text, ok := value.(types.String); ok {
-			known[name] = text.ValueString()
-		}
+// credentialsKey is where private state keeps whether the resource's own connection has write-only
+// credentials, which no refresh and no destroy can know.
+const credentialsKey = "credentials"
+
+const writeOnlyCredentials = `"write-only"`
+
+func keepCredentials(ctx context.Context, private privateWriter, config memberlistSecretModel) diag.Diagnostics {
+	value := `"none"`
+	if secretsIn(kubernetesField("").fields, config.Kubernetes) {
+		value = writeOnlyCredentials
 	}
-	return known
+	return private.SetKey(ctx, credentialsKey, []byte(value))
+}
+
+func credentialsAreWriteOnly(ctx context.Context, private privateReader) (bool, diag.Diagnostics) {
+	value, diags := private.GetKey(ctx, credentialsKey)
+	return string(value) == writeOnlyCredentials, diags
 }
 
 // Read looks at this one Secret. One that is gone stays in the state with no live key: taking it out
@@ -149,13 +160,18 @@ func (r *memberlistSecret) Read(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if unknown := r.unknownSettings(); len(unknown) > 0 {
+	writeOnly, diags := credentialsAreWriteOnly(ctx, req.Private)
+	resp.Diagnostics.Append(diags...)
+	if writeOnly {
+		return // the plan looks: only it has the credentials
+	}
+	if unknown := r.connections.unknownCluster(ctx, state.Kubernetes); len(unknown) > 0 {
 		resp.Diagnostics.Append(stateKept(unknown))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	live, err := r.look(ctx, state)
+	live, err := r.look(ctx, state, state.Kubernetes)
 	if err != nil {
 		resp.Diagnostics.Append(memberlistDiagnostics(state, err)...)
 		return
@@ -213,7 +229,11 @@ func (r *memberlistSecret) Delete(
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cluster, err := r.cluster()
+	if writeOnly, _ := credentialsAreWriteOnly(ctx, req.Private); writeOnly {
+		resp.Diagnostics.Append(cannotDelete(state))
+		return
+	}
+	cluster, err := r.connections.cluster(ctx, state.Kubernetes)
 	if err == nil {
 		namespace := state.Namespace.ValueString()
 		err = keys.Delete(ctx, cluster.Secrets(namespace), namespace, state.Name.ValueString(),

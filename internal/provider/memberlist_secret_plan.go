@@ -36,6 +36,10 @@ func (r *memberlistSecret) ModifyPlan(
 			resp.Diagnostics.Append(destroyWarning(state))
 			return // a replacement: Terraform asks for its create with a null state
 		}
+		resp.Diagnostics.Append(r.lookAgain(ctx, config, plan, &state)...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
 		resp.Diagnostics.Append(planUpdate(config, state, &plan)...)
 	}
 	if resp.Diagnostics.HasError() {
@@ -51,10 +55,10 @@ func (r *memberlistSecret) planCreate(
 		return nil // nothing can be looked at; apply checks everything
 	}
 	plan.ID = plan.id()
-	if unknown := r.unknownSettings(); len(unknown) > 0 {
+	if unknown := r.connections.unknownCluster(ctx, config.Kubernetes); len(unknown) > 0 {
 		return diag.Diagnostics{checksMoveToApply(unknown)}
 	}
-	live, err := r.look(ctx, *plan)
+	live, err := r.look(ctx, *plan, config.Kubernetes)
 	if err != nil {
 		return memberlistDiagnostics(*plan, err)
 	}
@@ -72,9 +76,30 @@ func (r *memberlistSecret) planCreate(
 	return plan.setLive(ctx, live)
 }
 
-// look reads the Secret, after the guard against a wrong cluster.
-func (r *memberlistSecret) look(ctx context.Context, model memberlistSecretModel) (keys.Live, error) {
-	cluster, err := r.cluster()
+// lookAgain refreshes the state where Read could not: Read knows neither write-only credentials nor
+// a connection that the configuration has just changed.
+func (r *memberlistSecret) lookAgain(
+	ctx context.Context, config, plan memberlistSecretModel, state *memberlistSecretModel,
+) diag.Diagnostics {
+	if plan.Kubernetes.Equal(state.Kubernetes) && !secretsIn(kubernetesField("").fields, config.Kubernetes) {
+		return nil
+	}
+	if unknown := r.connections.unknownCluster(ctx, config.Kubernetes); len(unknown) > 0 {
+		return diag.Diagnostics{checksMoveToApply(unknown)}
+	}
+	live, err := r.look(ctx, plan, config.Kubernetes)
+	if err != nil {
+		return memberlistDiagnostics(plan, err)
+	}
+	return state.refresh(ctx, live, false)
+}
+
+// look reads the Secret, after the guard against a wrong cluster. own is the resource's own way to
+// the cluster.
+func (r *memberlistSecret) look(
+	ctx context.Context, model memberlistSecretModel, own types.Object,
+) (keys.Live, error) {
+	cluster, err := r.connections.cluster(ctx, own)
 	if err != nil {
 		return keys.Live{}, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -37,6 +36,7 @@ type billetProvider struct {
 
 type providerModel struct {
 	Kubernetes types.Object `tfsdk:"kubernetes"`
+	AWS        types.Object `tfsdk:"aws"`
 }
 
 // connections is what resources get from the provider: settings, and clients made on first use, so
@@ -44,6 +44,7 @@ type providerModel struct {
 type connections struct {
 	kubernetes connect.Kubernetes
 	clusters   *connect.Pool
+	aws        *connect.LazyAccount
 }
 
 func (p *billetProvider) Metadata(
@@ -61,44 +62,52 @@ func (p *billetProvider) Schema(
 			"installed, and shows every drift of them in a plan. No key material is in state, plan, " +
 			"logs or diagnostics; plan never writes; nothing in use is replaced without consent by " +
 			"fingerprint.",
-		Attributes: map[string]schema.Attribute{"kubernetes": kubernetesAttribute()},
+		Attributes: build(map[string]field{
+			"kubernetes": kubernetesField("How to reach the cluster. Attributes beat the environment " +
+				"variables named with them, and those beat `KUBECONFIG`. Nothing configured is an error: " +
+				"there is no default cluster. No cluster is dialled unless an object in it is used."),
+			"aws": awsField(),
+		}, providerAttribute),
 	}
 }
 
 // settingsOf translates the configuration for the package that connects.
-func settingsOf(ctx context.Context, config tfsdk.Config) (connect.Kubernetes, diag.Diagnostics) {
+func settingsOf(ctx context.Context, config tfsdk.Config) (connect.Kubernetes, connect.AWS, diag.Diagnostics) {
 	var model providerModel
-	if diags := config.Get(ctx, &model); diags.HasError() {
-		return connect.Kubernetes{}, diags
+	diags := config.Get(ctx, &model)
+	if diags.HasError() {
+		return connect.Kubernetes{}, connect.AWS{}, diags
 	}
-	return kubernetesSettings(ctx, model.Kubernetes)
+	kubernetes, found := kubernetesSettings(ctx, model.Kubernetes)
+	diags.Append(settingDiagnostics("kubernetes", found)...)
+	aws, found := awsSettings(ctx, model.AWS)
+	diags.Append(settingDiagnostics("aws", found)...)
+	return kubernetes, aws, diags
 }
 
 func (p *billetProvider) ValidateConfig(
 	ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse,
 ) {
-	settings, diags := settingsOf(ctx, req.Config)
+	kubernetes, aws, diags := settingsOf(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	for _, fault := range settings.Validate() {
-		resp.Diagnostics.Append(settingDiagnostic(path.Root("kubernetes"), fault))
-	}
+	resp.Diagnostics.Append(settingDiagnostics("kubernetes", kubernetes.Validate())...)
+	resp.Diagnostics.Append(settingDiagnostics("aws", aws.Validate())...)
 }
 
 func (p *billetProvider) Configure(
 	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
 ) {
-	settings, diags := settingsOf(ctx, req.Config)
+	kubernetes, aws, diags := settingsOf(ctx, req.Config)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	userAgent := fmt.Sprintf("terraform-provider-billet/%s Terraform/%s", p.version, req.TerraformVersion)
-	resp.ResourceData = &connections{
-		kubernetes: settings, clusters: connect.NewPool(p.lookup, userAgent),
+	connections := &connections{
+		kubernetes: kubernetes, clusters: connect.NewPool(p.lookup, userAgent),
+		aws: connect.NewLazyAccount(aws, p.lookup, userAgent),
 	}
+	resp.ResourceData = connections
 }
 
 func (p *billetProvider) Resources(context.Context) []func() resource.Resource {

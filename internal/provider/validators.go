@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -9,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert"
+	"github.com/billetdev/terraform-provider-billet/internal/wireshare/parameterstore"
+	"github.com/billetdev/terraform-provider-billet/internal/wireshare/secretsmanagerstore"
 )
 
 // textValidator checks a string by what the API server, or the format, itself requires. The problems
@@ -41,13 +44,44 @@ func isSecretName() validator.String {
 	return textValidator{"the name of a Secret", validation.IsDNS1123Subdomain}
 }
 
-func isFingerprint() validator.String {
-	return textValidator{"a fingerprint", func(text string) []string {
-		if _, err := wirecert.ParseFingerprint(text); err != nil {
+func isAbsolutePath() validator.String {
+	return textValidator{"a path that names one place", func(path string) []string {
+		if !filepath.IsAbs(expandHome(path)) {
+			return []string{"it has to be absolute, or to begin with ~/"}
+		}
+		return nil
+	}}
+}
+
+// valid makes a validator of a check in the package that knows the format.
+func valid(description string, check func(string) error) validator.String {
+	return textValidator{description, func(value string) []string {
+		if err := check(value); err != nil {
 			return []string{err.Error()}
 		}
 		return nil
 	}}
+}
+
+func isFingerprint() validator.String {
+	return valid("a fingerprint", func(value string) error {
+		_, err := wirecert.ParseFingerprint(value)
+		return err
+	})
+}
+
+func isDeployment() validator.String { return valid("a deployment id", wirecert.CheckDeployment) }
+
+func isSecretID() validator.String {
+	return valid("the name or full ARN of a secret", func(id string) error {
+		return secretsmanagerstore.Config{SecretID: id}.Validate()
+	})
+}
+
+func isPrefix() validator.String {
+	return valid("the path above a parameter", func(prefix string) error {
+		return parameterstore.Config{Prefix: prefix}.Validate()
+	})
 }
 
 // metadataValidator checks labels or annotations.

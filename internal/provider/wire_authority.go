@@ -20,13 +20,14 @@ import (
 )
 
 var (
+	_ resource.ResourceWithConfigure   = (*wireAuthority)(nil)
 	_ resource.ResourceWithModifyPlan  = (*wireAuthority)(nil)
 	_ resource.ResourceWithImportState = (*wireAuthority)(nil)
 )
 
 func newWireAuthority() resource.Resource { return &wireAuthority{} }
 
-type wireAuthority struct{}
+type wireAuthority struct{ connections *connections }
 
 type wireAuthorityModel struct {
 	Deployment                   types.String   `tfsdk:"deployment"`
@@ -73,7 +74,8 @@ func (r *wireAuthority) Schema(
 			MarkdownDescription: "State directory of billet on this host: an absolute path, or one that " +
 				"begins with `~/`. The authority is in `ca/` below it.",
 		},
-		"store": storeAttribute(),
+		"store": resourceAttribute(storeField("Where the authority is published: exactly one of the three. " +
+			"Changing it publishes to the new store and leaves the old one as it is.")),
 		"mint_if_absent": schema.BoolAttribute{
 			Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 			MarkdownDescription: "Make a new authority when this host has none, none is published and none " +
@@ -95,11 +97,16 @@ func (r *wireAuthority) Schema(
 		},
 		"deletion_policy": schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString(policyRetain),
-			Validators: []validator.String{stringvalidator.OneOf(policyRetain)},
+			Validators: []validator.String{stringvalidator.OneOf(policyRetain, policyDeletePublished)},
 			MarkdownDescription: "What destroy does: `retain` (the default) forgets the authority and " +
-				"deletes nothing, neither on the host nor in the store.",
+				"deletes nothing; `delete_published` deletes the published copy, but only if this resource " +
+				"published it (`outcome` is `minted` or `published`) and it still is the accepted one. A " +
+				"secret goes into its recovery window of 30 days; a parameter or a file is gone at once. " +
+				"Nothing on the host is ever deleted.",
 		},
-		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true}),
+		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{
+			Create: true, Read: true, Update: true, Delete: true,
+		}),
 	} {
 		attributes[name] = attribute
 	}
@@ -108,7 +115,7 @@ func (r *wireAuthority) Schema(
 			"control plane. A host that has it publishes it; a host that has none adopts it. When the " +
 			"two disagree the plan refuses and names both fingerprints: a wrong overwrite drops a whole " +
 			"fleet. Private keys travel between the host and the store and never reach Terraform's state, " +
-			"plan or logs.\n\nDestroying it forgets it and deletes nothing. Terraform makes a normal plan " +
+			"plan or logs.\n\nDestroying it forgets it and, by default, deletes nothing. Terraform makes a normal plan " +
 			"before `terraform destroy`, and one that is refused stops it: then take the resource out of " +
 			"the configuration and apply, or use `terraform destroy -refresh=false`.",
 		Attributes: attributes,
@@ -135,12 +142,38 @@ func (m *wireAuthorityModel) id() types.String {
 	return types.StringValue(m.Deployment.ValueString() + ":" + m.StateDir.ValueString())
 }
 
+// Configure also runs before the provider was configured, during validation.
+func (r *wireAuthority) Configure(
+	_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse,
+) {
+	if connections, ok := req.ProviderData.(*connections); ok {
+		r.connections = connections
+	}
+}
+
+// published says that this resource put there what is in its store, as far as it knows.
+func (m *wireAuthorityModel) published() bool {
+	return m.Outcome.ValueString() == string(wireshare.OutcomeMinted) ||
+		m.Outcome.ValueString() == string(wireshare.OutcomePublished)
+}
+
+func (m *wireAuthorityModel) newStore(prior wireAuthorityModel) bool {
+	return !prior.Store.IsNull() && !storeOf(m.Store).same(storeOf(prior.Store))
+}
+
+// where is the store to open; prior is the state before, if there is one.
+func (m *wireAuthorityModel) where(prior wireAuthorityModel) store {
+	s := storeOf(m.Store)
+	s.published = prior.published() && !m.newStore(prior)
+	return s
+}
+
 func (m *wireAuthorityModel) settings(prior wireAuthorityModel) wireshare.Settings {
 	return wireshare.Settings{
 		MintIfAbsent: m.MintIfAbsent.ValueBool(), PublishRotations: m.PublishRotations.ValueBool(),
 		AllowReplacingPublished: fingerprint(m.AllowReplacingPublished),
 		AllowReplacingLocal:     fingerprint(m.AllowReplacingLocal),
-		NewStore:                !prior.Store.IsNull() && !prior.Store.Equal(m.Store),
+		NewStore:                m.newStore(prior),
 	}
 }
 

@@ -454,7 +454,7 @@ func TestAccWireAuthority_imports_with_an_empty_plan(t *testing.T) {
 	}
 	id := "deployment=" + wirecerttest.Deployment + ",state_dir=" + dir + ",file=" + f.store
 	for _, bad := range []string{dir, "deployment=x,state_dir=" + dir + ",file=" + f.store, strings.Replace(id, "file=/", "file=", 1)} {
-		run(t, resource.TestStep{Config: imported(bad), ExpectError: says("Invalid import ID", "deployment=ID,state_dir=PATH,file=PATH")})
+		run(t, resource.TestStep{Config: imported(bad), ExpectError: says("Invalid import ID", "deployment=ID,state_dir=PATH", "file=PATH")})
 	}
 	run(t, resource.TestStep{
 		Config: imported(id), ConfigPlanChecks: expects(plancheck.ResourceActionNoop),

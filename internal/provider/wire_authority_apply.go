@@ -2,16 +2,19 @@ package provider
 
 import (
 	"context"
-	"path/filepath"
+	"errors"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/billetdev/terraform-provider-billet/internal/wirecert"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare"
 )
 
@@ -74,7 +77,7 @@ func (r *wireAuthority) apply(
 ) diag.Diagnostics {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	engine := wireshare.NewEngine(openStore(ctx, plan.Store),
+	engine := wireshare.NewEngine(r.connections.open(ctx, plan.where(state)),
 		expandHome(plan.StateDir.ValueString()), plan.Deployment.ValueString())
 	result, err := engine.Apply(ctx, wireshare.Request{
 		Prior: fingerprint(state.Fingerprint), Settings: plan.settings(state), Reviewed: reviewed,
@@ -123,9 +126,14 @@ func (r *wireAuthority) Read(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	store := storeOf(state.Store)
+	if unknown := r.connections.unknownFor(store); len(unknown) > 0 {
+		resp.Diagnostics.Append(authorityKept(unknown))
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	seen, err := wireshare.Observe(ctx, openStore(ctx, state.Store),
+	seen, err := wireshare.Observe(ctx, r.connections.open(ctx, store),
 		expandHome(state.StateDir.ValueString()), state.Deployment.ValueString())
 	if err != nil {
 		resp.Diagnostics.Append(wireDiagnostics(state, err)...)
@@ -154,23 +162,66 @@ func (r *wireAuthority) Read(
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// Delete forgets. Nothing on the host or in the store is ever deleted by it, so it needs neither.
-func (r *wireAuthority) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+// Delete forgets, and deletes the published copy if that is wanted and this resource published it.
+// Nothing on the host is ever deleted by it.
+func (r *wireAuthority) Delete(
+	ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse,
+) {
+	var state wireAuthorityModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	timeout, diags := state.Timeouts.Delete(ctx, defaultTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || !state.withdraws() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	err := wireshare.Withdraw(ctx, r.connections.open(ctx, state.where(state)),
+		state.Deployment.ValueString(), fingerprint(state.Fingerprint))
+	switch {
+	case errors.Is(err, wireshare.ErrChanged):
+		resp.Diagnostics.Append(publishedStays(state, err))
+	case err != nil:
+		resp.Diagnostics.Append(wireDiagnostics(state, err)...)
+	}
+}
 
-var importID = regexp.MustCompile(`^deployment=([^,]*),state_dir=(.*),file=(.*)$`)
+// withdraws says whether destroy deletes the published copy. What was adopted is never deleted.
+func (m *wireAuthorityModel) withdraws() bool {
+	return m.DeletionPolicy.ValueString() == policyDeletePublished && m.published()
+}
 
-// ImportState takes deployment=ID,state_dir=PATH,file=PATH.
+var importID = regexp.MustCompile(`^deployment=([^,]*),state_dir=(.*),(` +
+	strings.Join(slices.Sorted(maps.Keys(storePlaces)), "|") + `)=(.*)$`)
+
+// ImportState takes deployment=ID,state_dir=PATH and the place of the store.
 func (r *wireAuthority) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
 	parts := importID.FindStringSubmatch(req.ID)
-	if parts == nil || wirecert.CheckDeployment(parts[1]) != nil ||
-		!filepath.IsAbs(expandHome(parts[2])) || !filepath.IsAbs(expandHome(parts[3])) {
-		resp.Diagnostics.Append(badAuthorityImportID())
+	if parts == nil {
+		resp.Diagnostics.Append(badAuthorityImportID(""))
+		return
+	}
+	deployment, stateDir, kind, place := parts[1], parts[2], parts[3], parts[4]
+	for _, check := range []struct {
+		attribute, value string
+		valid            validator.String
+	}{
+		{"deployment", deployment, isDeployment()}, {"state_dir", stateDir, isAbsolutePath()},
+		{kind, place, storeField("").fields[kind].fields[storePlaces[kind]].checks[0]},
+	} {
+		var found validator.StringResponse
+		check.valid.ValidateString(ctx, validator.StringRequest{ConfigValue: types.StringValue(check.value)}, &found)
+		for _, problem := range found.Diagnostics {
+			resp.Diagnostics.Append(badAuthorityImportID(check.attribute + ": " + problem.Detail()))
+		}
+	}
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	for attribute, value := range map[string]any{
-		"deployment": parts[1], "state_dir": parts[2], "store": fileStore(parts[3]),
+		"deployment": deployment, "state_dir": stateDir, "store": storeAt(kind, place),
 		"mint_if_absent": true, "publish_rotations": false, "deletion_policy": policyRetain,
 	} {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(attribute), value)...)

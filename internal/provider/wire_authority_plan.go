@@ -22,7 +22,7 @@ func (r *wireAuthority) ModifyPlan(
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
 	if req.Plan.Raw.IsNull() {
-		resp.Diagnostics.Append(authorityStays(state))
+		resp.Diagnostics.Append(destroyed(state))
 		return
 	}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -31,51 +31,64 @@ func (r *wireAuthority) ModifyPlan(
 	}
 	existing := !req.State.Raw.IsNull()
 	if existing && (!plan.Deployment.Equal(state.Deployment) || !plan.StateDir.Equal(state.StateDir)) {
-		resp.Diagnostics.Append(authorityStays(state))
+		resp.Diagnostics.Append(destroyed(state))
 		return // a replacement: Terraform asks for its create with a null state
 	}
 	if existing {
 		plan.carry(state)
 	}
-	store := openStore(ctx, plan.Store)
-	if plan.Deployment.IsUnknown() || plan.StateDir.IsUnknown() || store == nil {
+	store := plan.where(state)
+	var seen *wireshare.Observation
+	if existing && !plan.newStore(state) {
+		var diags diag.Diagnostics
+		seen, diags = kept(ctx, req.Private)
+		resp.Diagnostics.Append(diags...)
+	}
+	unknown := r.connections.unknownFor(store)
+	switch {
+	case plan.Deployment.IsUnknown() || plan.StateDir.IsUnknown() || !store.known,
+		seen == nil && len(unknown) > 0:
 		plan.unknown()
+		resp.Diagnostics.Append(storeNotKnown(unknown)...)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 		return // nothing can be compared; apply makes every check
+	case seen == nil && !resp.Diagnostics.HasError():
+		now, err := wireshare.Observe(ctx, r.connections.open(ctx, store),
+			expandHome(plan.StateDir.ValueString()), plan.Deployment.ValueString())
+		if err != nil {
+			resp.Diagnostics.Append(wireDiagnostics(plan, err)...)
+		}
+		seen = &now
 	}
-	plan.ID = plan.id()
-	seen, diags := r.seen(ctx, req, plan, state, store)
-	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	plan.ID = plan.id()
 	decision, err := wireshare.Decide(*seen, fingerprint(state.Fingerprint), plan.settings(state), time.Now())
 	resp.Diagnostics.Append(wireWarnings(plan, decision.Warnings)...)
+	if err == nil && len(unknown) == 0 {
+		err = r.checkPublish(ctx, store, *seen, decision)
+	}
 	if err != nil {
 		resp.Diagnostics.Append(wireDiagnostics(plan, err)...)
 		return
 	}
-	plan.foresee(*seen, decision)
+	plan.foresee(*seen, decision, plan.newStore(state))
 	resp.Diagnostics.Append(keep(ctx, resp.Private, *seen)...)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// seen is the observation to plan from.
-func (r *wireAuthority) seen(
-	ctx context.Context, req resource.ModifyPlanRequest, plan, state wireAuthorityModel,
-	store wireshare.ConditionalStore,
-) (*wireshare.Observation, diag.Diagnostics) {
-	if !req.State.Raw.IsNull() && plan.Store.Equal(state.Store) {
-		seen, diags := kept(ctx, req.Private)
-		if seen != nil || diags.HasError() {
-			return seen, diags
-		}
+// checkPublish asks, when something would be published, whether the store would take it.
+func (r *wireAuthority) checkPublish(
+	ctx context.Context, s store, seen wireshare.Observation, decision wireshare.Decision,
+) error {
+	if decision.Action != wireshare.ActionPublish && decision.Action != wireshare.ActionMint {
+		return nil
 	}
-	seen, err := wireshare.Observe(ctx, store, expandHome(plan.StateDir.ValueString()), plan.Deployment.ValueString())
-	if err != nil {
-		return nil, wireDiagnostics(plan, err)
+	if checker, ok := r.connections.open(ctx, s).(publishChecker); ok {
+		return checker.CheckPublish(ctx, seen.Local.DocumentSize)
 	}
-	return &seen, nil
+	return nil
 }
 
 // carry keeps every computed value; foresee then changes those that the write can change.
@@ -100,14 +113,16 @@ func (m *wireAuthorityModel) unknown() {
 
 // foresee fills in what is known of the outcome: all but the outcome itself and the time, for what is
 // published or adopted has been read. Of a minted authority nothing is known.
-func (m *wireAuthorityModel) foresee(seen wireshare.Observation, decision wireshare.Decision) {
+func (m *wireAuthorityModel) foresee(
+	seen wireshare.Observation, decision wireshare.Decision, newStore bool,
+) {
 	if decision.Action == wireshare.ActionMint {
 		m.unknown()
 		return
 	}
 	m.observe(seen)
 	accepted := types.StringValue(decision.Fingerprint)
-	changed := !accepted.Equal(m.Fingerprint)
+	changed := newStore || !accepted.Equal(m.Fingerprint)
 	m.Fingerprint = accepted
 	switch decision.Action {
 	case wireshare.ActionPublish:

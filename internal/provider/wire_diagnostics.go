@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/billetdev/terraform-provider-billet/internal/connect"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare"
+	"github.com/billetdev/terraform-provider-billet/internal/wireshare/parameterstore"
+	"github.com/billetdev/terraform-provider-billet/internal/wireshare/secretsmanagerstore"
 )
 
 // summaries are the constant first lines of refusals.
@@ -37,15 +41,49 @@ var summaries = []struct {
 	{wirecert.ErrLock, "The state directory cannot be locked"},
 }
 
-// wireDiagnostics explains an error about the authority of the model.
-func wireDiagnostics(model wireAuthorityModel, err error) diag.Diagnostics {
-	summary := "The authority could not be shared"
+// summaryOf is the constant first line. What the store itself says is nearer to the cure than the
+// decision that was made from it.
+func summaryOf(err error) string {
+	var (
+		setting   *connect.SettingError
+		account   *connect.AccountError
+		who       *connect.CredentialsError
+		address   *connect.EndpointError
+		scheduled *secretsmanagerstore.ScheduledError
+		binary    *secretsmanagerstore.BinaryError
+		replica   *secretsmanagerstore.ReplicaError
+		tooLong   *secretsmanagerstore.SizeError
+		tooLarge  *parameterstore.SizeError
+	)
+	switch {
+	case errors.As(err, &setting):
+		return "Invalid connection setting"
+	case errors.As(err, &account):
+		return "Refusing this AWS account"
+	case errors.As(err, &who):
+		return "No usable AWS credentials"
+	case errors.As(err, &address):
+		return "No address is set for this service of AWS"
+	case errors.As(err, &scheduled):
+		return "The secret is scheduled for deletion"
+	case errors.As(err, &binary):
+		return "The secret is stored as binary"
+	case errors.As(err, &replica):
+		return "Refusing to publish to a replica"
+	case errors.As(err, &tooLong), errors.As(err, &tooLarge):
+		return "The authority does not fit the store"
+	}
 	for _, known := range summaries {
 		if errors.Is(err, known.reason) {
-			summary = known.summary
-			break
+			return known.summary
 		}
 	}
+	return "The authority could not be shared"
+}
+
+// wireDiagnostics explains an error about the authority of the model.
+func wireDiagnostics(model wireAuthorityModel, err error) diag.Diagnostics {
+	summary := summaryOf(err)
 	var refusal *wireshare.Refusal
 	if !errors.As(err, &refusal) {
 		return one(diag.NewErrorDiagnostic(summary, fmt.Sprintf(
@@ -155,14 +193,51 @@ func notRefreshed(model wireAuthorityModel, seen wireshare.Observation) diag.Dia
 	return diags
 }
 
-func authorityStays(state wireAuthorityModel) diag.Diagnostic {
+// destroyed says what a destroy leaves behind.
+func destroyed(state wireAuthorityModel) diag.Diagnostic {
+	deployment, dir := state.Deployment.ValueString(), state.StateDir.ValueString()
+	if state.withdraws() {
+		return diag.NewWarningDiagnostic("The published authority will be deleted", fmt.Sprintf(
+			"deletion_policy = %q deletes the published copy of deployment %s if it still is %s. A host that "+
+				"has no authority of its own then finds none to adopt. %s stays as it is.",
+			policyDeletePublished, deployment, fingerprint(state.Fingerprint), dir))
+	}
+	why := ""
+	if state.DeletionPolicy.ValueString() == policyDeletePublished {
+		why = fmt.Sprintf(" deletion_policy = %q does not apply: the last outcome is %s.",
+			policyDeletePublished, state.Outcome.ValueString())
+	}
 	return diag.NewWarningDiagnostic("The authority stays", fmt.Sprintf(
-		"Terraform forgets the authority of deployment %s. %s and the published copy stay as they are.",
-		state.Deployment.ValueString(), state.StateDir.ValueString()))
+		"Terraform forgets the authority of deployment %s. %s and the published copy stay as they are.%s",
+		deployment, dir, why))
 }
 
-func badAuthorityImportID() diag.Diagnostic {
-	return diag.NewErrorDiagnostic("Invalid import ID",
-		"The ID is deployment=ID,state_dir=PATH,file=PATH, with a deployment id of 32 lower-case hex "+
-			"characters and absolute paths.")
+func publishedStays(state wireAuthorityModel, err error) diag.Diagnostic {
+	return diag.NewWarningDiagnostic("The published authority was not deleted", fmt.Sprintf(
+		"Terraform forgets the authority of deployment %s. Somebody else published since, and what they "+
+			"published stays.\n\nOriginal error: %s", state.Deployment.ValueString(), err))
 }
+
+// storeNotKnown is for a plan that can compare nothing; unknown are the provider's attributes at fault.
+func storeNotKnown(unknown []string) diag.Diagnostics {
+	if len(unknown) == 0 {
+		return nil // Terraform shows which argument is unknown
+	}
+	return one(diag.NewWarningDiagnostic("The store is not known yet", fmt.Sprintf(
+		"Not known before apply: %s. Nothing of AWS is asked now; apply makes every check.",
+		settingNames("aws", unknown))))
+}
+
+func authorityKept(unknown []string) diag.Diagnostic {
+	return diag.NewWarningDiagnostic("The authority was not refreshed", fmt.Sprintf(
+		"Not known before apply: %s. Nothing of AWS is asked now, and the state stays as it is; apply makes "+
+			"every check.", settingNames("aws", unknown)))
+}
+
+func badAuthorityImportID(problem string) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("Invalid import ID", strings.TrimSpace(
+		"The ID is deployment=ID,state_dir=PATH, and then secrets_manager=NAME, ssm_parameter=PREFIX or "+
+			"file=PATH, with a deployment id of 32 lower-case hex characters and absolute paths. "+problem))
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

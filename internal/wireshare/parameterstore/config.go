@@ -64,6 +64,8 @@ func (c Config) Validate() error {
 		return fault("it does not begin with a slash", "Write /"+c.Prefix)
 	case strings.HasSuffix(c.Prefix, "/"):
 		return fault("it ends with a slash", "The slash before node-wire-authority is added")
+	case strings.HasSuffix(c.Prefix, leaf):
+		return fault("it ends with "+leaf+", which is added", "Give the path above it")
 	case !prefixRule.MatchString(c.Prefix):
 		return fault("an empty level, or a character the service refuses",
 			"Levels are made of ASCII letters, digits and _.- with one slash between them")

@@ -21,6 +21,7 @@ func TestThePrefix(t *testing.T) {
 		{"/", false},
 		{"/billet/", false},
 		{"/billet//prod", false},
+		{"/billet/node-wire-authority", false},
 		{"/with space", false},
 		{"/billet\n", false},
 		{"/ümlaut", false},

@@ -25,6 +25,9 @@ type Config struct {
 	// CallerAccount is the account that the credentials belong to, if known. A key named without
 	// its account is looked for there.
 	CallerAccount string
+	// Writable says that this secret took a publish before, so that it is no replica: CheckPublish
+	// then makes no call.
+	Writable bool
 	// RecoveryDays is the recovery window of Delete, 7 to 30. 0: 30.
 	RecoveryDays int
 	// Sleep waits between reads. nil: real time.
@@ -73,6 +76,12 @@ func parseARN(text string) (parsed arn, ok bool) {
 		return arn{}, false
 	}
 	return arn{region: parts[3], account: parts[4], resource: parts[6]}, true
+}
+
+// RegionOf is the region that the full ARN of a secret names, "" for anything else.
+func RegionOf(secretID string) string {
+	parsed, _ := parseARN(secretID)
+	return parsed.region
 }
 
 func isARN(text string) bool { return strings.HasPrefix(strings.ToLower(text), "arn:") }

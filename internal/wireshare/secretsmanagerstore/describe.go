@@ -69,7 +69,7 @@ func (s *Store) CheckPublish(ctx context.Context, size int) error {
 	if err := s.config.Validate(); err != nil {
 		return err
 	}
-	if err := s.checkSize(size); err != nil {
+	if err := s.checkSize(size); err != nil || s.config.Writable {
 		return err
 	}
 	found, err := s.describe(ctx)
