@@ -119,6 +119,10 @@ func TestAccEnsureSecret_makes_a_key_that_memberlist_nodes_form_a_cluster_with(t
 	if n, err := node(t, "stranger", other).Join(seed); err == nil || n != 0 {
 		t.Errorf("a node with another key joined %d nodes", n)
 	}
+	// Join returns when the joining node has its answer, which may be before the other node has merged.
+	for end := time.Now().Add(20 * time.Second); first.NumMembers() < 3 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if first.NumMembers() != 3 {
 		t.Errorf("%d members, want the three with the key", first.NumMembers())
 	}
