@@ -1,5 +1,7 @@
 package keys
 
+import "slices"
+
 // Action is the one thing that may happen to the Secret's keys.
 type Action int
 
@@ -16,6 +18,8 @@ const (
 	Restore
 	// Replace puts another key where the accepted one is gone, by consent.
 	Replace
+	// Rotate puts supplied keys, else one new key, over the accepted one, because it was asked for.
+	Rotate
 )
 
 // Writes says whether the action writes keys.
@@ -30,56 +34,81 @@ type Terms struct {
 	Pinned string
 	// AllowReplacing names the one accepted key whose replacement is consented to.
 	AllowReplacing string
+	// Rotate asks for other keys than the accepted ones. It is no consent to replace any other key: one
+	// that somebody else rotated to meanwhile is accepted in place of rotating again, and so is the one
+	// of a rotation whose answer was lost.
+	Rotate bool
 	// Planned is the primary key that the reviewed plan showed. Anything else stops the apply.
 	Planned string
+	// PlannedWrite says that the reviewed plan was to write a key it could not name, so that accepting
+	// somebody else's is not what was reviewed.
+	PlannedWrite bool
 }
 
-// Decide is the decision table of the memberlist Secret. live is the primary key in the Secret and
-// supplied the primary of the keys at hand to write; either may be "". No row without
-// AllowReplacing puts another key where one was accepted.
-func Decide(live, supplied string, terms Terms) (Action, error) {
+// Decide is the decision table of the memberlist Secret. live are the fingerprints of the keys in the
+// Secret and supplied those of the keys at hand to write, primary key first; either may be empty. No
+// row without AllowReplacing or Rotate puts another key where one was accepted.
+func Decide(live, supplied []string, terms Terms) (Action, error) {
 	action, err := decide(live, supplied, terms)
 	if err != nil {
 		return action, err
 	}
-	if outcome := outcome(action, live, supplied); terms.Planned != "" && terms.Planned != outcome {
-		return Keep, &ChangedError{Planned: terms.Planned, Live: live}
+	after := primary(live)
+	if action.Writes() {
+		after = primary(supplied) // "" when only writing it will tell
+	}
+	if terms.Planned != "" && terms.Planned != after || terms.PlannedWrite && action == Accept {
+		return Keep, &ChangedError{Planned: terms.Planned, Live: primary(live)}
 	}
 	return action, nil
 }
 
-func decide(live, supplied string, terms Terms) (Action, error) {
-	if live != "" {
-		switch {
-		case terms.Pinned != "" && terms.Pinned != live:
-			return Keep, &PinnedError{Pinned: terms.Pinned, Live: live}
-		case terms.Accepted == "":
-			return Adopt, nil
-		case terms.Accepted != live:
-			return Accept, nil
-		}
-		return Keep, nil
+func decide(live, supplied []string, terms Terms) (Action, error) {
+	found, offered := primary(live), primary(supplied)
+	if found == "" {
+		return decideAbsent(offered, terms)
 	}
+	if terms.Rotate && terms.Accepted == found {
+		switch {
+		case slices.Equal(live, supplied):
+			return Keep, &SameKeysError{Live: found}
+		case terms.Pinned != "" && terms.Pinned != offered:
+			return Keep, &PinnedError{Pinned: terms.Pinned, Live: found}
+		}
+		return Rotate, nil
+	}
+	switch {
+	case terms.Pinned != "" && terms.Pinned != found:
+		return Keep, &PinnedError{Pinned: terms.Pinned, Live: found}
+	case terms.Accepted == "":
+		return Adopt, nil
+	case terms.Accepted != found:
+		return Accept, nil
+	}
+	return Keep, nil
+}
+
+func decideAbsent(offered string, terms Terms) (Action, error) {
 	action := Provide
 	switch {
 	case terms.Accepted == "":
-	case terms.Accepted == supplied:
+	case terms.Accepted == offered:
 		action = Restore
 	case terms.Accepted == terms.AllowReplacing:
 		action = Replace
 	default:
 		return Keep, &GoneError{Accepted: terms.Accepted}
 	}
-	if terms.Pinned != "" && terms.Pinned != supplied {
+	if terms.Pinned != "" && terms.Pinned != offered {
 		return Keep, &PinnedError{Pinned: terms.Pinned}
 	}
 	return action, nil
 }
 
-// outcome is the primary key after the action; "" when only writing it will tell.
-func outcome(action Action, live, supplied string) string {
-	if action.Writes() {
-		return supplied
+// primary is the key that agents encrypt with, or "".
+func primary(fingerprints []string) string {
+	if len(fingerprints) == 0 {
+		return ""
 	}
-	return live
+	return fingerprints[0]
 }

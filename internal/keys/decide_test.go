@@ -35,13 +35,48 @@ func TestDecide_row_by_row(t *testing.T) {
 		"planned to keep, rotated since":        {g, "", Terms{Accepted: f, Planned: f}, 0, &ChangedError{f, g}},
 		"planned to accept, rotated again":      {s, "", Terms{Accepted: f, Planned: g}, 0, &ChangedError{g, s}},
 		"planned to restore, back since":        {f, f, Terms{Accepted: f, Planned: f}, Keep, nil},
+		"a rotation to a new key":               {f, "", Terms{Accepted: f, Rotate: true}, Rotate, nil},
+		"a rotation to supplied keys":           {f, s, Terms{Accepted: f, Rotate: true, Planned: s}, Rotate, nil},
+		"a rotation to the keys in use":         {f, f, Terms{Accepted: f, Rotate: true}, 0, &SameKeysError{f}},
+		"a rotation against the pin":            {f, "", Terms{Accepted: f, Pinned: f, Rotate: true}, 0, &PinnedError{f, f}},
+		"a rotation to the pinned key":          {f, s, Terms{Accepted: f, Pinned: s, Rotate: true}, Rotate, nil},
+		"a rotation of a key rotated already":   {g, "", Terms{Accepted: f, Rotate: true}, Accept, nil},
+		"a rotation of a key that is gone":      {"", s, Terms{Accepted: f, Rotate: true}, 0, &GoneError{f}},
+		"a rotation before there was a key":     {f, "", Terms{Rotate: true}, Adopt, nil},
+		"planned to rotate, rotated since":      {g, "", Terms{Accepted: f, Rotate: true, PlannedWrite: true}, 0, &ChangedError{"", g}},
+		"planned to replace, another since":     {g, "", Terms{Accepted: f, AllowReplacing: f, PlannedWrite: true}, 0, &ChangedError{"", g}},
+		"planned to replace, back since":        {f, "", Terms{Accepted: f, AllowReplacing: f, PlannedWrite: true}, Keep, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			action, err := Decide(test.live, test.supplied, test.terms)
+			action, err := Decide(list(test.live), list(test.supplied), test.terms)
 			if !sameRefusal(err, test.refusal) || (err == nil && action != test.action) {
 				t.Errorf("action %d, error %v; want %d, %v", action, err, test.action, test.refusal)
 			}
 		})
+	}
+}
+
+// list is the one fingerprint, or none.
+func list(fingerprint string) []string {
+	if fingerprint == "" {
+		return nil
+	}
+	return []string{fingerprint}
+}
+
+// A key behind the primary counts for what is written, and not for what is accepted.
+func TestDecide_rotates_to_a_list_that_differs_behind_the_primary(t *testing.T) {
+	f, g := "SHA256:F", "SHA256:G"
+	terms := Terms{Accepted: f, Rotate: true, Planned: f}
+	if action, err := Decide([]string{f}, []string{f, g}, terms); action != Rotate || err != nil {
+		t.Errorf("one more key: action %d, %v", action, err)
+	}
+	var same *SameKeysError
+	if _, err := Decide([]string{f, g}, []string{f, g}, terms); !errors.As(err, &same) {
+		t.Errorf("the same list: %v", err)
+	}
+	if action, err := Decide([]string{f, g}, []string{f}, Terms{Accepted: f}); action != Keep || err != nil {
+		t.Errorf("without a rotation: action %d, %v", action, err)
 	}
 }
 
@@ -52,7 +87,10 @@ func sameRefusal(got, want error) bool {
 	var pinned, pinnedWant *PinnedError
 	var gone, goneWant *GoneError
 	var changed, changedWant *ChangedError
+	var same, sameWant *SameKeysError
 	switch {
+	case errors.As(want, &sameWant):
+		return errors.As(got, &same) && *same == *sameWant
 	case errors.As(want, &pinnedWant):
 		return errors.As(got, &pinned) && *pinned == *pinnedWant
 	case errors.As(want, &goneWant):
@@ -66,25 +104,33 @@ func sameRefusal(got, want error) bool {
 // Every combination of the table's inputs, against the promises rather than against the rows.
 func TestDecide_never_replaces_without_consent(t *testing.T) {
 	values := []string{"", "SHA256:A", "SHA256:B", "SHA256:C"}
-	for _, live := range values {
-		for _, supplied := range values {
-			for _, accepted := range values {
-				for _, pinned := range values {
-					for _, allow := range values {
-						for _, planned := range values {
-							terms := Terms{accepted, pinned, allow, planned}
-							checkPromises(t, live, supplied, terms)
-						}
-					}
-				}
-			}
+	each := func(visit func(string)) {
+		for _, value := range values {
+			visit(value)
 		}
 	}
+	each(func(live string) {
+		each(func(supplied string) {
+			each(func(accepted string) {
+				each(func(pinned string) {
+					each(func(allow string) {
+						each(func(planned string) {
+							for flags := range 4 {
+								checkPromises(t, live, supplied, Terms{
+									accepted, pinned, allow, flags&1 != 0, planned, flags&2 != 0,
+								})
+							}
+						})
+					})
+				})
+			})
+		})
+	})
 }
 
 func checkPromises(t *testing.T, live, supplied string, terms Terms) {
 	t.Helper()
-	action, err := Decide(live, supplied, terms)
+	action, err := Decide(list(live), list(supplied), terms)
 	if err != nil {
 		return
 	}
@@ -93,16 +139,19 @@ func checkPromises(t *testing.T, live, supplied string, terms Terms) {
 		after = supplied
 	}
 	switch {
-	case live != "" && action.Writes():
+	case live != "" && action.Writes() && !(terms.Rotate && terms.Accepted == live):
 		t.Errorf("live %q, supplied %q, %+v: action %d writes over a key", live, supplied, terms, action)
+	case live != "" && action.Writes() && live == supplied:
+		t.Errorf("live %q, supplied %q, %+v: writes what is there", live, supplied, terms)
 	case live == "" && !action.Writes():
 		t.Errorf("live %q, supplied %q, %+v: action %d leaves no key", live, supplied, terms, action)
-	case action.Writes() && terms.Accepted != "" && after != terms.Accepted &&
-		terms.AllowReplacing != terms.Accepted:
+	case live == "" && terms.Accepted != "" && after != terms.Accepted && terms.AllowReplacing != terms.Accepted:
 		t.Errorf("live %q, supplied %q, %+v: replaced without consent", live, supplied, terms)
 	case terms.Pinned != "" && after != terms.Pinned:
 		t.Errorf("live %q, supplied %q, %+v: %q is not the pinned key", live, supplied, terms, after)
 	case terms.Planned != "" && after != terms.Planned:
 		t.Errorf("live %q, supplied %q, %+v: %q is not the planned key", live, supplied, terms, after)
+	case terms.PlannedWrite && !action.Writes() && terms.Accepted != "" && after != terms.Accepted:
+		t.Errorf("live %q, supplied %q, %+v: accepts a key that nobody reviewed", live, supplied, terms)
 	}
 }

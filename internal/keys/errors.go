@@ -43,14 +43,17 @@ func (e *RequestError) Unwrap() error { return e.Err }
 type PinnedError struct {
 	Pinned string
 	// Live is the primary key in the Secret; "" when there is none, and no key with the pinned
-	// fingerprint to put there.
+	// fingerprint to put there. It is the pinned one when a rotation would write another.
 	Live string
 }
 
 func (e *PinnedError) Error() string {
-	if e.Live == "" {
+	switch e.Live {
+	case "":
 		return fmt.Sprintf("the primary key is pinned to %s, the Secret holds no key, "+
 			"and the key that would be written is another one", e.Pinned)
+	case e.Pinned:
+		return fmt.Sprintf("the primary key is pinned to %s, and a rotation would write another one", e.Pinned)
 	}
 	return fmt.Sprintf("the primary key is pinned to %s, and the Secret holds %s", e.Pinned, e.Live)
 }
@@ -62,15 +65,26 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("the key is gone; the last accepted primary key is %s", e.Accepted)
 }
 
+// SameKeysError refuses a rotation to the very keys that are in the Secret.
+type SameKeysError struct{ Live string }
+
+func (e *SameKeysError) Error() string {
+	return fmt.Sprintf("the keys to rotate to are those in the Secret, with the primary key %s", e.Live)
+}
+
 // ChangedError stops an apply whose reviewed plan is no longer what would happen.
 type ChangedError struct {
+	// Planned is the primary key that the plan showed; "" when it was to write a new one.
 	Planned string
 	// Live is the primary key found now; "" when there is none.
 	Live string
 }
 
 func (e *ChangedError) Error() string {
-	if e.Live == "" {
+	switch {
+	case e.Planned == "":
+		return fmt.Sprintf("the plan was to write a new key, and now the Secret holds %s", e.Live)
+	case e.Live == "":
 		return fmt.Sprintf("the plan was made for the primary key %s, and now there is no key", e.Planned)
 	}
 	return fmt.Sprintf("the plan was made for the primary key %s, and now it is %s", e.Planned, e.Live)

@@ -68,6 +68,29 @@ func ParseKeys(data []byte) ([][]byte, error) {
 	return keys, nil
 }
 
+// ParseEach decodes keys that come one by one, in the spelling of a line of the entry. An element that
+// does not hold exactly one key is a *KeyError with its index; no element at all is ErrNoKeys.
+func ParseEach(texts []string) ([][]byte, error) {
+	var keys [][]byte
+	for i, text := range texts {
+		one, err := ParseKeys([]byte(text))
+		var bad *KeyError
+		switch {
+		case errors.As(err, &bad):
+			return nil, &KeyError{Index: i, Length: bad.Length}
+		case err != nil:
+			return nil, &KeyError{Index: i, Length: 0}
+		case len(one) > 1:
+			return nil, &KeyError{Index: i, Length: -1}
+		}
+		keys = append(keys, one[0])
+	}
+	if len(keys) == 0 {
+		return nil, ErrNoKeys
+	}
+	return keys, nil
+}
+
 // FormatKeys writes keys as Antrea does: each on a line of its own, with a final newline.
 func FormatKeys(keys [][]byte) []byte {
 	var text []byte

@@ -25,10 +25,13 @@ func (k *keyring) Format(state fmt.State, _ rune) {
 
 func (k *keyring) empty() bool { return k == nil || len(k.reveal()) == 0 }
 
-// primary is the fingerprint of the primary key, or "".
-func (k *keyring) primary() string {
+// fingerprints name the keys in their order.
+func (k *keyring) fingerprints() []string {
 	if k.empty() {
-		return ""
+		return nil
 	}
-	return Fingerprint(k.reveal()[0])
+	return Fingerprints(k.reveal())
 }
+
+// primary is the fingerprint of the primary key, or "".
+func (k *keyring) primary() string { return primary(k.fingerprints()) }

@@ -79,6 +79,33 @@ func TestAccRun_puts_a_deleted_Secret_back_on_a_real_API_server(t *testing.T) {
 	}
 }
 
+func TestAccRun_says_who_emptied_the_Secret(t *testing.T) {
+	cluster := acctest.SharedCluster(t)
+	namespace := cluster.Namespace(t)
+	client := cluster.Admin.CoreV1().Secrets(namespace)
+	reports := make(chan error, 10)
+	provisioner := keys.NewProvisionerWith(client, namespace, keys.Options{Report: func(err error) { reports <- err }})
+	if err := provisioner.EnsureSecret(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go provisioner.Run(ctx)
+	before, err := client.Get(t.Context(), keys.DefaultName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	emptied := before.DeepCopy()
+	emptied.Data, emptied.Labels = nil, map[string]string{"pruned": "yes"}
+	if _, err := client.Update(t.Context(), emptied, metav1.UpdateOptions{FieldManager: "janitor"}); err != nil {
+		t.Fatal(err)
+	}
+	restored, ok := receive(t, reports).(*keys.RestoredError)
+	if !ok || restored.Deleted || restored.By != "janitor" || restored.UID != before.UID {
+		t.Errorf("reported %+v", restored)
+	}
+}
+
 func receive[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {

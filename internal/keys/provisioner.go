@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,6 +46,8 @@ type Provisioner struct {
 	last *keyring
 	// supplied take their place as long as none were seen.
 	supplied *keyring
+	// changes tell who changed the Secret while Run watches it.
+	changes changes
 }
 
 // NewProvisioner keeps Antrea's own Secret in the namespace.
@@ -62,11 +65,13 @@ func NewProvisionerWith(client SecretClient, namespace string, options Options) 
 		p.name = DefaultName
 	}
 	if p.report == nil {
-		p.report = func(err error) {
-			slog.Error("memberlist keys", "secret", p.namespace+"/"+p.name, "error", err)
-		}
+		p.report = func(err error) { logError(p.namespace, p.name, err) }
 	}
 	return p
+}
+
+func logError(namespace, name string, err error) {
+	slog.Error("memberlist keys", "secret", namespace+"/"+name, "error", err)
 }
 
 // Made is what a call brought into being.
@@ -79,6 +84,8 @@ const (
 	MadeSecret
 	// MadeEntry means that the Secret existed without keys and this call filled it.
 	MadeEntry
+	// MadeRotation means that the Secret had keys and this call put others over them.
+	MadeRotation
 )
 
 // Result says what one call did to the keys, and what the Secret holds after it.
@@ -151,22 +158,23 @@ func (p *Provisioner) step(
 	ctx context.Context, secret *corev1.Secret, found [][]byte, terms Terms, sent *offer,
 ) (Result, error) {
 	live := liveOf(secret, found)
-	if sent.made != MadeNothing && live.Primary() == sent.keys.primary() {
+	if sent.made != MadeNothing && slices.Equal(live.Fingerprints, sent.keys.fingerprints()) {
 		// The write had gone through although its answer said otherwise or was lost.
 		p.last = newKeyring(found)
 		return Result{Action: sent.action, Made: sent.made, Live: live}, nil
 	}
-	action, err := Decide(live.Primary(), p.atHand().primary(), terms)
+	action, err := Decide(live.Fingerprints, p.atHand(terms).fingerprints(), terms)
 	if err != nil {
 		return Result{}, err
 	}
 	if !action.Writes() {
 		p.last = newKeyring(found)
+		p.changes.inOrder(secret)
 		live, err := p.putMetadata(ctx, secret, live)
 		return Result{Action: action, Live: live}, err
 	}
 	if sent.keys.empty() {
-		if sent.keys, err = p.keysToWrite(); err != nil {
+		if sent.keys, err = p.keysToWrite(terms); err != nil {
 			return Result{}, err
 		}
 	}
@@ -174,9 +182,10 @@ func (p *Provisioner) step(
 	return p.write(ctx, secret, sent)
 }
 
-// atHand are the keys to write that need not be generated.
-func (p *Provisioner) atHand() *keyring {
-	if p.last.empty() {
+// atHand are the keys to write that need not be generated. What was seen last is what a rotation is
+// to leave behind.
+func (p *Provisioner) atHand(terms Terms) *keyring {
+	if terms.Rotate || p.last.empty() {
 		return p.supplied
 	}
 	return p.last
@@ -184,8 +193,8 @@ func (p *Provisioner) atHand() *keyring {
 
 // keysToWrite are the keys at hand, else one new key. It is not remembered before it is stored: a
 // key that loses a race is one that nobody uses.
-func (p *Provisioner) keysToWrite() (*keyring, error) {
-	if keys := p.atHand(); !keys.empty() {
+func (p *Provisioner) keysToWrite(terms Terms) (*keyring, error) {
+	if keys := p.atHand(terms); !keys.empty() {
 		return keys, nil
 	}
 	key, err := p.generate()

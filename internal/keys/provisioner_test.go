@@ -26,6 +26,7 @@ const namespace = "kube-system"
 var (
 	keyW     = bytes.Repeat([]byte("w"), 32)
 	keyV     = bytes.Repeat([]byte("v"), 16)
+	keyX     = bytes.Repeat([]byte("x"), 24)
 	resource = schema.GroupResource{Resource: "secrets"}
 )
 

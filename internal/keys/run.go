@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -28,6 +29,11 @@ type RestoredError struct {
 	Fingerprint string
 	// Deleted says that the whole Secret was gone, and not only its keys.
 	Deleted bool
+	// UID is that of the Secret which holds the keys now.
+	UID types.UID
+	// By is the field manager that changed the Secret last before that, other than this Provisioner;
+	// "" when managedFields do not tell. The API server records no deletion there.
+	By string
 }
 
 func (e *RestoredError) Error() string {
@@ -35,8 +41,12 @@ func (e *RestoredError) Error() string {
 	if e.Deleted {
 		what = "was deleted"
 	}
-	return fmt.Sprintf("the Secret %s/%s %s; the primary key %s was put back from memory",
-		e.Namespace, e.Name, what, e.Fingerprint)
+	by := ""
+	if e.By != "" {
+		by = fmt.Sprintf(" (last changed by the field manager %q)", e.By)
+	}
+	return fmt.Sprintf("the Secret %s/%s %s%s; the primary key %s was put back from memory",
+		e.Namespace, e.Name, what, by, e.Fingerprint)
 }
 
 // Run keeps the Secret in sync until ctx is done. It watches this one Secret, puts deleted keys
@@ -47,8 +57,11 @@ func (p *Provisioner) Run(ctx context.Context) {
 	queue := workqueue.NewTypedRateLimitingQueue(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry))
 	defer queue.ShutDown()
-	enqueue := func(any) { queue.Add(p.name) }
-	_, informer := newInformer(p.client, p.name, cache.ResourceEventHandlerFuncs{
+	enqueue := func(object any) {
+		p.changes.note(object)
+		queue.Add(p.name)
+	}
+	_, informer := newInformer(p.client, p.namespace, p.name, p.report, cache.ResourceEventHandlerFuncs{
 		AddFunc:    enqueue,
 		UpdateFunc: func(_, secret any) { enqueue(secret) },
 		DeleteFunc: enqueue,
@@ -71,7 +84,7 @@ func (p *Provisioner) Run(ctx context.Context) {
 func (p *Provisioner) sync(
 	ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], item string,
 ) {
-	before := p.seen()
+	before, by := p.seen(), p.changes.last()
 	result, err := p.Apply(ctx, Terms{})
 	switch {
 	case err == nil:
@@ -80,6 +93,7 @@ func (p *Provisioner) sync(
 			p.report(&RestoredError{
 				Namespace: p.namespace, Name: p.name,
 				Fingerprint: before, Deleted: result.Made == MadeSecret,
+				UID: result.Live.UID, By: by,
 			})
 		}
 	case ctx.Err() != nil:
@@ -100,19 +114,29 @@ func (p *Provisioner) seen() string {
 }
 
 // newInformer watches one Secret. A role limited by resourceNames authorises LIST and WATCH only
-// with this field selector. There is no resync: the API server tells of every change.
+// with this field selector. There is no resync: the API server tells of every change. What keeps it
+// from watching is reported, and tried again.
 func newInformer(
-	client SecretClient, name string, handler cache.ResourceEventHandler,
+	client SecretClient, namespace, name string, report func(error), handler cache.ResourceEventHandler,
 ) (cache.Store, cache.Controller) {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	failed := func(ctx context.Context, verb string, err error) {
+		if err != nil && ctx.Err() == nil {
+			report(&RequestError{verb, namespace, name, err})
+		}
+	}
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			opts.FieldSelector = selector
-			return client.List(ctx, opts)
+			list, err := client.List(ctx, opts)
+			failed(ctx, "list", err)
+			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			opts.FieldSelector = selector
-			return client.Watch(ctx, opts)
+			watcher, err := client.Watch(ctx, opts)
+			failed(ctx, "watch", err)
+			return watcher, err
 		},
 	}
 	return cache.NewInformerWithOptions(cache.InformerOptions{

@@ -45,12 +45,7 @@ type Live struct {
 }
 
 // Primary is the fingerprint of the key that agents encrypt with, or "" when there is no key.
-func (l Live) Primary() string {
-	if len(l.Fingerprints) == 0 {
-		return ""
-	}
-	return l.Fingerprints[0]
-}
+func (l Live) Primary() string { return primary(l.Fingerprints) }
 
 // Read looks at the Secret live, with one GET and nothing else. A Secret that is positively not
 // there is Live{}; one that only a person can put right is an error that wraps ErrInvalidSecret;

@@ -2,7 +2,6 @@ package keys
 
 import (
 	"bytes"
-	"log/slog"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,12 +37,14 @@ func (w *SecretWatcher) Watch(stopCh <-chan struct{}, onKeys func(keys [][]byte)
 			w.handle(secret, onKeys)
 		}
 	}
-	_, informer := newInformer(w.client, w.name, cache.ResourceEventHandlerFuncs{
+	_, informer := newInformer(w.client, w.namespace, w.name, w.report, cache.ResourceEventHandlerFuncs{
 		AddFunc:    handle,
 		UpdateFunc: func(_, object any) { handle(object) },
 	})
 	go informer.RunWithContext(wait.ContextForChannel(stopCh))
 }
+
+func (w *SecretWatcher) report(err error) { logError(w.namespace, w.name, err) }
 
 // handle runs on the informer's one goroutine, so deliveries never overlap.
 func (w *SecretWatcher) handle(secret *corev1.Secret, onKeys func(keys [][]byte)) {
@@ -52,7 +53,7 @@ func (w *SecretWatcher) handle(secret *corev1.Secret, onKeys func(keys [][]byte)
 	}
 	keys, err := keysOf(secret)
 	if err != nil {
-		slog.Error("memberlist keys", "secret", w.namespace+"/"+w.name, "error", err)
+		w.report(err)
 		return
 	}
 	if len(keys) == 0 || w.delivered != nil && slices.EqualFunc(w.delivered.reveal(), keys, bytes.Equal) {

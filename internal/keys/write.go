@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// write stores the offered keys: in a new Secret, or in the empty entry of the one that was read.
+// write stores the offered keys: in a new Secret, or in that one entry of the one that was read.
 func (p *Provisioner) write(ctx context.Context, secret *corev1.Secret, sent *offer) (Result, error) {
 	var stored *corev1.Secret
 	var err error
@@ -17,6 +17,9 @@ func (p *Provisioner) write(ctx context.Context, secret *corev1.Secret, sent *of
 		stored, err = p.create(ctx, sent.keys)
 	} else {
 		sent.made = MadeEntry
+		if sent.action == Rotate {
+			sent.made = MadeRotation
+		}
 		secret = secret.DeepCopy()
 		if secret.Data == nil {
 			secret.Data = map[string][]byte{}
@@ -34,6 +37,7 @@ func (p *Provisioner) write(ctx context.Context, secret *corev1.Secret, sent *of
 		return Result{}, err
 	}
 	p.last = newKeyring(keys)
+	p.changes.inOrder(stored)
 	return Result{Action: sent.action, Made: sent.made, Live: liveOf(stored, keys)}, nil
 }
 

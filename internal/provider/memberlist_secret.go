@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -51,6 +53,10 @@ type memberlistSecretModel struct {
 	DeletionPolicy        types.String   `tfsdk:"deletion_policy"`
 	AllowReplacingKey     types.String   `tfsdk:"allow_replacing_key"`
 	PrimaryKeyFingerprint types.String   `tfsdk:"primary_key_fingerprint"`
+	KeysWO                types.List     `tfsdk:"keys_wo"`
+	KeysWOVersion         types.Int64    `tfsdk:"keys_wo_version"`
+	RotateWhenChanged     types.Map      `tfsdk:"rotate_when_changed"`
+	HoldFor               types.String   `tfsdk:"hold_for"`
 	Kubernetes            types.Object   `tfsdk:"kubernetes"`
 	Timeouts              timeouts.Value `tfsdk:"timeouts"`
 	ID                    types.String   `tfsdk:"id"`
@@ -99,6 +105,33 @@ func (r *memberlistSecret) Schema(
 				Validators: []validator.Map{metadataValidator{}},
 				MarkdownDescription: "Annotations to keep on the Secret, such as one that keeps a GitOps " +
 					"tool from pruning it. Those not named here are left alone.",
+			},
+			"keys_wo": schema.ListAttribute{
+				Optional: true, WriteOnly: true, ElementType: types.StringType,
+				MarkdownDescription: "Keys to write, primary key first: each in base64 with padding, of 16, " +
+					"24 or 32 bytes. They are used when the Secret is created, filled, restored or rotated, and " +
+					"never take the place of other keys by themselves. Without them one key is generated. " +
+					"Terraform stores them nowhere; they have to be the same at plan and at apply.",
+			},
+			"keys_wo_version": schema.Int64Attribute{
+				Optional: true, Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("keys_wo"))},
+				MarkdownDescription: "A number to change along with `keys_wo`, for the record: Terraform cannot " +
+					"see that a write-only value changed. Changing it writes nothing, and warns if `keys_wo` are " +
+					"not the keys in the Secret.",
+			},
+			"rotate_when_changed": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType,
+				MarkdownDescription: "Any values. A change of them rotates the accepted key: the next apply " +
+					"writes `keys_wo`, or one new key, in its place. Setting them for the first time or taking " +
+					"them out rotates nothing, nor does a change when somebody else rotated the key meanwhile: " +
+					"then that one is accepted. While a rotation reaches the agents, those that have the new key " +
+					"and those that do not cannot hear each other.",
+			},
+			"hold_for": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{isDuration()},
+				MarkdownDescription: "How long apply watches the Secret after it has ensured the keys, such as " +
+					"`30s`, and puts the same keys back, with a warning, if something prunes them. Default `0s`. " +
+					"It needs `list` and `watch` on this one Secret.",
 			},
 			"deletion_policy": schema.StringAttribute{
 				Optional: true, Computed: true, Default: stringdefault.StaticString(policyRetain),
@@ -158,12 +191,15 @@ func (r *memberlistSecret) Configure(
 	}
 }
 
-// ValidateConfig judges the connection that the resource brings along.
+// ValidateConfig judges the keys and the connection that the resource brings along.
 func (r *memberlistSecret) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
 ) {
 	var config memberlistSecretModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if _, _, err := supplied(config.KeysWO); err != nil {
+		resp.Diagnostics.Append(badKeys(err))
+	}
 	settings, found := kubernetesSettings(ctx, config.Kubernetes)
 	resp.Diagnostics.Append(settingDiagnostics("kubernetes", append(found, settings.Validate()...))...)
 }
