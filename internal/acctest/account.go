@@ -61,6 +61,31 @@ func (a *Account) Bind(t testing.TB, role string) {
 	}
 }
 
+// MayReadTheCluster lets the account get the namespace kube-system, whose UID stands for the cluster.
+func (a *Account) MayReadTheCluster(t testing.TB) {
+	t.Helper()
+	ctx := context.Background()
+	name := a.namespace + "-" + a.name
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"namespaces"},
+			ResourceNames: []string{metav1.NamespaceSystem}, Verbs: []string{"get"},
+		}},
+	}
+	if _, err := a.cluster.Admin.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: a.namespace, Name: a.name}},
+	}
+	if _, err := a.cluster.Admin.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // NewToken asks the API server for another token of the account.
 func (a *Account) NewToken(t testing.TB) string {
 	t.Helper()
