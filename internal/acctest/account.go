@@ -2,12 +2,15 @@ package acctest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 )
 
 // Account is a service account of the cluster.
@@ -64,14 +67,19 @@ func (a *Account) Bind(t testing.TB, role string) {
 // MayReadTheCluster lets the account get the namespace kube-system, whose UID stands for the cluster.
 func (a *Account) MayReadTheCluster(t testing.TB) {
 	t.Helper()
+	a.Everywhere(t, rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"namespaces"},
+		ResourceNames: []string{metav1.NamespaceSystem}, Verbs: []string{"get"},
+	})
+}
+
+// Everywhere lets the account do what the rule says in all namespaces. It is for one rule.
+func (a *Account) Everywhere(t testing.TB, rule rbacv1.PolicyRule) {
+	t.Helper()
 	ctx := context.Background()
 	name := a.namespace + "-" + a.name
 	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Rules: []rbacv1.PolicyRule{{
-			APIGroups: []string{""}, Resources: []string{"namespaces"},
-			ResourceNames: []string{metav1.NamespaceSystem}, Verbs: []string{"get"},
-		}},
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{rule},
 	}
 	if _, err := a.cluster.Admin.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -84,6 +92,26 @@ func (a *Account) MayReadTheCluster(t testing.TB) {
 	if _, err := a.cluster.Admin.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// PasteRole applies the Role that a message prints, and returns it.
+func (c *Cluster) PasteRole(t testing.TB, message string) *rbacv1.Role {
+	t.Helper()
+	_, text, found := strings.Cut(message, "apiVersion: ")
+	text, _, _ = strings.Cut(text, "\n\n")
+	role := &rbacv1.Role{}
+	if err := yaml.UnmarshalStrict([]byte("apiVersion: "+text), role); err != nil || !found || role.Kind != "Role" {
+		t.Fatalf("there is no Role in the message: %v\n%s", err, message)
+	}
+	ctx, roles := context.Background(), c.Admin.RbacV1().Roles(role.Namespace)
+	_, err := roles.Create(ctx, role, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		_, err = roles.Update(ctx, role, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return role
 }
 
 // NewToken asks the API server for another token of the account.

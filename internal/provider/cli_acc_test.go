@@ -54,6 +54,18 @@ func newCLI(t *testing.T, config string, variables ...string) *cli {
 	return c
 }
 
+// around replaces the variables that Terraform sees of KUBE*, AWS_* and TF_*.
+func (c *cli) around(variables ...string) {
+	c.t.Helper()
+	program, err := mirror()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if c.terraform, err = acctest.NewTerraform(c.terraform.Directory, program, variables...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // configure replaces the configuration.
 func (c *cli) configure(config string) {
 	c.t.Helper()

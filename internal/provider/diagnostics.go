@@ -61,10 +61,7 @@ func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnost
 	case errors.Is(err, keys.ErrNamespaceMissing), errors.Is(err, keys.ErrNamespaceTerminating):
 		return one(namespaceDiagnostic(model, err))
 	case errors.As(err, &request) && apierrors.IsForbidden(err):
-		return one(diag.NewErrorDiagnostic("The API server denies access to the Secret", fmt.Sprintf(
-			"%s was denied to %s. %s If the denial below is about access rights, this grants them:\n\n%s\n"+
-				"Original error: %s", request.Verb+" of "+where, request.Identity, unwritten,
-			request.Role(), request)))
+		return one(deniedDiagnostic(request))
 	case errors.As(err, &request):
 		return one(diag.NewErrorDiagnostic("The request to the API server failed", requestDetail(where, request)))
 	}

@@ -63,6 +63,17 @@ func refusedCluster(own types.Object, err *connect.ClusterRefusedError) diag.Dia
 	return diag.NewErrorDiagnostic(summary, detail("the provider"))
 }
 
+// deniedDiagnostic names what was denied: the Secret, or the namespace that the guard reads.
+func deniedDiagnostic(request *connect.RequestError) diag.Diagnostic {
+	what := request.Namespace + "/" + request.Name
+	if request.Namespace == "" {
+		what = "the namespace " + request.Name + " (for allowed_cluster_uids)"
+	}
+	return diag.NewErrorDiagnostic("The API server denies access", fmt.Sprintf(
+		"%s of %s was denied to %s. %s If the denial below is about access rights, this grants them:\n\n%s\n"+
+			"Original error: %s", request.Verb, what, request.Identity, unwritten, request.Role(), request))
+}
+
 func cannotDelete(state memberlistSecretModel) diag.Diagnostic {
 	return diag.NewAttributeErrorDiagnostic(path.Root("kubernetes"), "The Secret cannot be deleted",
 		fmt.Sprintf("The credentials for the cluster of the Secret %s are write-only, so a destroy does not "+
