@@ -38,8 +38,8 @@ type Kubernetes struct {
 	RequestTimeout        time.Duration // 0: DefaultRequestTimeout
 
 	// Unknown names the attributes ("client_key", "exec.command") that the configuration sets to
-	// a value that is not known yet. Validate takes them for set and does not judge their
-	// content; Open refuses them.
+	// a value that is not known yet. Validate takes them neither for set nor for missing; Open
+	// refuses them.
 	Unknown []string
 }
 

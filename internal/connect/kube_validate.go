@@ -59,7 +59,11 @@ func (v *validation) unknown(attribute string) bool {
 	return slices.Contains(v.k.Unknown, attribute)
 }
 
-// isSet says whether the configuration sets the attribute, to a known value or not.
+// maySet says whether the attribute is set or may turn out to be: a value that is not known yet can
+// still become null, as one that depends on each.value is in every validation.
+func (v *validation) maySet(attribute string) bool { return v.isSet(attribute) || v.unknown(attribute) }
+
+// isSet says whether the configuration sets the attribute to a value that is known.
 func (v *validation) isSet(attribute string) bool {
 	k := v.k
 	known := map[string]bool{
@@ -72,10 +76,10 @@ func (v *validation) isSet(attribute string) bool {
 		attrCluster: k.ConfigContextCluster != "", attrProxy: k.ProxyURL != "",
 		attrExec: k.Exec != nil, attrInCluster: k.InCluster,
 	}
-	return known[attribute] || v.unknown(attribute)
+	return known[attribute]
 }
 
-// conflict reports on other when both attributes are set.
+// conflict reports on other when both attributes are set. Open judges those that become known later.
 func (v *validation) conflict(attribute, other, cure string) {
 	if v.isSet(attribute) && v.isSet(other) {
 		v.add(other, fault{"cannot be set together with " + attribute, cure})
@@ -148,10 +152,10 @@ func (v *validation) credentials() {
 }
 
 func (v *validation) pair(first, second string) {
-	if v.isSet(first) && !v.isSet(second) {
+	if v.isSet(first) && !v.maySet(second) {
 		v.add(first, fault{"is set without " + second, "Set both"})
 	}
-	if v.isSet(second) && !v.isSet(first) {
+	if v.isSet(second) && !v.maySet(first) {
 		v.add(second, fault{"is set without " + first, "Set both"})
 	}
 }

@@ -141,23 +141,28 @@ func TestARemovedExecVersionIsToldFromAMistypedOne(t *testing.T) {
 	}
 }
 
-// T5: what is not known yet is neither missing nor judged.
-func TestValidateTakesUnknownAttributesForSet(t *testing.T) {
+// T5: what is not known yet is neither missing nor in the way of something else. With each.value it may
+// become null for this cluster, and set for the next one.
+func TestValidateJudgesNoUnknownAttribute(t *testing.T) {
 	cert, _ := newAuthority(t).issue(t, time.Now().Add(time.Hour), "ada")
-	k := Kubernetes{
-		Host: "https://h", ClientCertificate: cert, Exec: nil, Unknown: []string{attrKey},
+	yes := true
+	for name, k := range map[string]Kubernetes{
+		"half of a pair":      {Host: "https://h", ClientCertificate: cert, Unknown: []string{attrKey}},
+		"a second credential": {Host: "https://h", Token: NewSecret("t"), Unknown: []string{attrCert, attrKey, attrExec}},
+		"a second address":    {Host: "https://h", Unknown: []string{attrPath, attrContext, attrInCluster}},
+		"all of them":         {Unknown: []string{attrHost, attrPath, attrPaths, attrToken, attrExec, attrInCluster}},
+		"another CA":          {Insecure: &yes, Unknown: []string{attrCA}},
+	} {
+		if faults := k.Validate(); len(faults) != 0 {
+			t.Errorf("%s: %v", name, SettingErrors(faults))
+		}
+		if _, err := (variables{}).opener().open(k); err == nil {
+			t.Errorf("%s: Open went on without a value that is not known", name)
+		}
 	}
-	if faults := k.Validate(); len(faults) != 0 {
-		t.Errorf("faults: %v", SettingErrors(faults))
-	}
-	k.Unknown = []string{attrKey, attrToken}
+	k := Kubernetes{ClientCertificate: cert, Token: NewSecret("t"), Unknown: []string{attrKey}}
 	if got := attributes(k.Validate()); !slices.Equal(got, []string{attrCert}) {
-		t.Errorf("an unknown token beside a certificate: faults on %v", got)
-	}
-	if _, err := (variables{}).opener().open(Kubernetes{
-		Host: "https://h", Unknown: []string{attrToken},
-	}); err == nil {
-		t.Error("Open went on without a value that is not known")
+		t.Errorf("a token beside a certificate: faults on %v", got)
 	}
 }
 

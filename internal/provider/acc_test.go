@@ -76,8 +76,13 @@ resource "billet_memberlist_secret" "test" {
 
 func (w *world) secret() *corev1.Secret {
 	w.t.Helper()
+	return w.secretNamed(keys.DefaultName)
+}
+
+func (w *world) secretNamed(name string) *corev1.Secret {
+	w.t.Helper()
 	secret, err := w.cluster.Admin.CoreV1().Secrets(w.namespace).Get(
-		context.Background(), keys.DefaultName, metav1.GetOptions{})
+		context.Background(), name, metav1.GetOptions{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -87,7 +92,12 @@ func (w *world) secret() *corev1.Secret {
 // put makes the Secret hold the text, or no entry for "", whatever was there before.
 func (w *world) put(text string) *corev1.Secret {
 	w.t.Helper()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: keys.DefaultName}}
+	return w.putNamed(keys.DefaultName, text)
+}
+
+func (w *world) putNamed(name, text string) *corev1.Secret {
+	w.t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
 	if text != "" {
 		secret.Data = map[string][]byte{"keys": []byte(text)}
 	}

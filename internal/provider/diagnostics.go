@@ -33,7 +33,7 @@ func settingDiagnostics(object string, faults []*connect.SettingError) diag.Diag
 				at = at.AtListIndex(number)
 			}
 		}
-		diags.AddAttributeError(at, "Invalid connection setting", fault.Error())
+		diags.AddAttributeError(at, invalidSetting, fault.Error())
 	}
 	return diags
 }
@@ -45,8 +45,9 @@ func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnost
 	var gone *keys.GoneError
 	var changed *keys.ChangedError
 	var request *connect.RequestError
-	var refused *connect.ClusterRefusedError
-	var setting *connect.SettingError
+	if diags := connectionDiagnostics(model.Kubernetes, err); diags != nil {
+		return diags
+	}
 	switch {
 	case errors.As(err, &pinned):
 		return one(pinnedDiagnostic(where, pinned))
@@ -57,24 +58,12 @@ func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnost
 			"Secret %s: %s. %s Make a new plan and review it.", where, changed, unwritten)))
 	case errors.Is(err, keys.ErrInvalidSecret):
 		return one(invalidDiagnostic(where, err))
-	case errors.As(err, &refused):
-		return one(diag.NewErrorDiagnostic("Refusing to write to this cluster", fmt.Sprintf(
-			"%s. %s Choose another context, or add that UID to allowed_cluster_uids of the provider.",
-			refused, unwritten)))
 	case errors.Is(err, keys.ErrNamespaceMissing), errors.Is(err, keys.ErrNamespaceTerminating):
 		return one(namespaceDiagnostic(model, err))
 	case errors.As(err, &request) && apierrors.IsForbidden(err):
-		return one(diag.NewErrorDiagnostic("The API server denies access to the Secret", fmt.Sprintf(
-			"%s was denied to %s. %s If the denial below is about access rights, this grants them:\n\n%s\n"+
-				"Original error: %s", request.Verb+" of "+where, request.Identity, unwritten,
-			request.Role(), request)))
+		return one(deniedDiagnostic(request))
 	case errors.As(err, &request):
 		return one(diag.NewErrorDiagnostic("The request to the API server failed", requestDetail(where, request)))
-	case errors.Is(err, connect.ErrNotConfigured) || errors.Is(err, errNotConfigured):
-		return one(diag.NewErrorDiagnostic("No cluster is configured", err.Error()))
-	case errors.As(err, &setting):
-		return one(diag.NewErrorDiagnostic("Invalid connection setting",
-			"Provider attribute kubernetes."+setting.Error()))
 	}
 	return one(diag.NewErrorDiagnostic("The Secret could not be ensured",
 		fmt.Sprintf("Secret %s. Original error: %s", where, err)))
@@ -164,36 +153,6 @@ func destroyWarning(state memberlistSecretModel) diag.Diagnostic {
 	}
 	return diag.NewWarningDiagnostic("The Secret stays in the cluster", fmt.Sprintf(
 		"Terraform forgets the Secret %s and deletes nothing.%s", where, why))
-}
-
-func cannotDelete(state memberlistSecretModel) diag.Diagnostic {
-	return diag.NewAttributeErrorDiagnostic(path.Root("kubernetes"), "The Secret cannot be deleted",
-		fmt.Sprintf("The credentials for the cluster of the Secret %s are write-only, so a destroy does not "+
-			"know them. It stays as it is. Set deletion_policy = %q and apply before the destroy, or give the "+
-			"credentials by config_path or exec.", state.ID.ValueString(), policyRetain))
-}
-
-func checksMoveToApply(unknown []string) diag.Diagnostic {
-	return diag.NewWarningDiagnostic("The cluster is not known yet", fmt.Sprintf(
-		"Not known before apply: %s. The cluster is not dialled now; apply makes every check.",
-		settingNames("kubernetes", unknown)))
-}
-
-func stateKept(unknown []string) diag.Diagnostic {
-	return diag.NewWarningDiagnostic("The Secret was not refreshed", fmt.Sprintf(
-		"Not known before apply: %s. The cluster is not dialled now, and the state stays as it is; apply "+
-			"makes every check.", settingNames("kubernetes", unknown)))
-}
-
-func settingNames(object string, unknown []string) string {
-	var names []string
-	for _, name := range unknown {
-		if name != object {
-			name = object + "." + name
-		}
-		names = append(names, name)
-	}
-	return strings.Join(names, ", ")
 }
 
 func badImportID(problems []string) diag.Diagnostic {

@@ -32,7 +32,7 @@ func (r *memberlistSecret) Create(
 	terms := termsOf(config, memberlistSecretModel{})
 	resp.Diagnostics.Append(r.apply(ctx, timeout, config.Kubernetes, &plan, memberlistSecretModel{}, terms)...)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(keepCredentials(ctx, resp.Private, config)...)
+		resp.Diagnostics.Append(noteApplied(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	}
 }
@@ -52,7 +52,7 @@ func (r *memberlistSecret) Update(
 	}
 	resp.Diagnostics.Append(r.apply(ctx, timeout, config.Kubernetes, &plan, state, termsOf(config, state))...)
 	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(keepCredentials(ctx, resp.Private, config)...)
+		resp.Diagnostics.Append(noteApplied(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	}
 }
@@ -77,12 +77,19 @@ func (r *memberlistSecret) apply(
 	if err != nil {
 		return memberlistDiagnostics(*plan, err)
 	}
-	return plan.settle(ctx, result)
+	diags := plan.settle(ctx, result, state)
+	if result.Action == keys.Accept && terms.Planned == "" { // no plan has shown it
+		state.LiveKeyFingerprints = plan.LiveKeyFingerprints
+		diags.Append(rotatedOutside(state))
+	}
+	return diags
 }
 
 // settle gives every unknown attribute its value. What was known in the plan stays: the next refresh
 // tells what changed meanwhile.
-func (m *memberlistSecretModel) settle(ctx context.Context, result keys.Result) diag.Diagnostics {
+func (m *memberlistSecretModel) settle(
+	ctx context.Context, result keys.Result, state memberlistSecretModel,
+) diag.Diagnostics {
 	var actual memberlistSecretModel
 	diags := actual.setLive(ctx, result.Live)
 	if m.PrimaryKeyFingerprint.IsUnknown() {
@@ -90,6 +97,9 @@ func (m *memberlistSecretModel) settle(ctx context.Context, result keys.Result) 
 	}
 	if m.ID.IsUnknown() {
 		m.ID = m.id()
+	}
+	if m.Origin.IsUnknown() && result.Made == keys.MadeNothing && actual.UID.Equal(state.UID) {
+		m.Origin = state.Origin // the very Secret that the state tells of
 	}
 	if m.UID.IsUnknown() {
 		m.UID = actual.UID
@@ -129,25 +139,6 @@ func managed(plan, state types.Map) (map[string]string, []string) {
 	return want, remove
 }
 
-// credentialsKey is where private state keeps whether the resource's own connection has write-only
-// credentials, which no refresh and no destroy can know.
-const credentialsKey = "credentials"
-
-const writeOnlyCredentials = `"write-only"`
-
-func keepCredentials(ctx context.Context, private privateWriter, config memberlistSecretModel) diag.Diagnostics {
-	value := `"none"`
-	if secretsIn(kubernetesField("").fields, config.Kubernetes) {
-		value = writeOnlyCredentials
-	}
-	return private.SetKey(ctx, credentialsKey, []byte(value))
-}
-
-func credentialsAreWriteOnly(ctx context.Context, private privateReader) (bool, diag.Diagnostics) {
-	value, diags := private.GetKey(ctx, credentialsKey)
-	return string(value) == writeOnlyCredentials, diags
-}
-
 // Read looks at this one Secret. One that is gone stays in the state with no live key: taking it out
 // would plan a new key, and a new key partitions a running cluster.
 func (r *memberlistSecret) Read(
@@ -160,13 +151,14 @@ func (r *memberlistSecret) Read(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	writeOnly, diags := credentialsAreWriteOnly(ctx, req.Private)
+	writeOnly, diags := isNoted(ctx, req.Private, credentialsNote)
 	resp.Diagnostics.Append(diags...)
 	if writeOnly {
 		return // the plan looks: only it has the credentials
 	}
 	if unknown := r.connections.unknownCluster(ctx, state.Kubernetes); len(unknown) > 0 {
 		resp.Diagnostics.Append(stateKept(unknown))
+		resp.Diagnostics.Append(note(ctx, resp.Private, unreadNote, true)...)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -182,6 +174,7 @@ func (r *memberlistSecret) Read(
 		return
 	}
 	resp.Diagnostics.Append(state.refresh(ctx, live, fresh)...)
+	resp.Diagnostics.Append(note(ctx, resp.Private, unreadNote, false)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
@@ -229,7 +222,7 @@ func (r *memberlistSecret) Delete(
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if writeOnly, _ := credentialsAreWriteOnly(ctx, req.Private); writeOnly {
+	if writeOnly, _ := isNoted(ctx, req.Private, credentialsNote); writeOnly {
 		resp.Diagnostics.Append(cannotDelete(state))
 		return
 	}

@@ -36,11 +36,7 @@ func (r *memberlistSecret) ModifyPlan(
 			resp.Diagnostics.Append(destroyWarning(state))
 			return // a replacement: Terraform asks for its create with a null state
 		}
-		resp.Diagnostics.Append(r.lookAgain(ctx, config, plan, &state)...)
-		if resp.Diagnostics.HasError() {
-			return
-		}
-		resp.Diagnostics.Append(planUpdate(config, state, &plan)...)
+		resp.Diagnostics.Append(r.planExisting(ctx, req.Private, config, state, &plan)...)
 	}
 	if resp.Diagnostics.HasError() {
 		return
@@ -76,22 +72,39 @@ func (r *memberlistSecret) planCreate(
 	return plan.setLive(ctx, live)
 }
 
-// lookAgain refreshes the state where Read could not: Read knows neither write-only credentials nor
-// a connection that the configuration has just changed.
-func (r *memberlistSecret) lookAgain(
-	ctx context.Context, config, plan memberlistSecretModel, state *memberlistSecretModel,
+// planExisting plans from the refreshed state, or from another look where Read could not see the
+// Secret: it knows neither write-only credentials nor a connection that the configuration has just
+// changed.
+func (r *memberlistSecret) planExisting(
+	ctx context.Context, private privateReader, config, state memberlistSecretModel,
+	plan *memberlistSecretModel,
 ) diag.Diagnostics {
-	if plan.Kubernetes.Equal(state.Kubernetes) && !secretsIn(kubernetesField("").fields, config.Kubernetes) {
-		return nil
+	unread, diags := isNoted(ctx, private, unreadNote)
+	hidden, more := isNoted(ctx, private, credentialsNote)
+	diags.Append(more...)
+	unknown := r.connections.unknownCluster(ctx, config.Kubernetes)
+	if unread || len(unknown) > 0 {
+		if !unread {
+			diags.Append(checksMoveToApply(unknown))
+		}
+		planUnseen(config, state, unread, plan)
+		return diags
 	}
-	if unknown := r.connections.unknownCluster(ctx, config.Kubernetes); len(unknown) > 0 {
-		return diag.Diagnostics{checksMoveToApply(unknown)}
+	hides := secretsIn(kubernetesField("").fields, config.Kubernetes)
+	if hides || hidden || !plan.Kubernetes.Equal(state.Kubernetes) {
+		live, err := r.look(ctx, *plan, config.Kubernetes)
+		if err != nil {
+			return append(diags, memberlistDiagnostics(*plan, err)...)
+		}
+		diags.Append(state.refresh(ctx, live, false)...)
 	}
-	live, err := r.look(ctx, plan, config.Kubernetes)
-	if err != nil {
-		return memberlistDiagnostics(plan, err)
+	diags.Append(planUpdate(config, state, plan)...)
+	if hides != hidden {
+		// Nothing that the state shows has changed. Without an update Read and Delete would go on
+		// as if the credentials were where they used to be.
+		plan.LiveKeyFingerprints = types.ListUnknown(types.StringType)
 	}
-	return state.refresh(ctx, live, false)
+	return diags
 }
 
 // look reads the Secret, after the guard against a wrong cluster. own is the resource's own way to

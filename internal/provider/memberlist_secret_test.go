@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
@@ -151,9 +152,13 @@ resource "billet_memberlist_secret" "test" {}
 			ConfigStateChecks: []statecheck.StateCheck{is("primary_key_fingerprint", print("a"))},
 		},
 		resource.TestStep{
-			PreConfig:         func() { asked = len(api.asked()) },
-			Config:            config(api.URL + "/"),
-			ConfigPlanChecks:  planned(plancheck.ResourceActionNoop),
+			PreConfig: func() { asked = len(api.asked()) },
+			Config:    config(api.URL + "/"),
+			// An update, or apply would have nothing to check.
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate, quiet,
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("live_key_fingerprints")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("primary_key_fingerprint"),
+					knownvalue.StringExact(print("a")))),
 			ConfigStateChecks: []statecheck.StateCheck{is("primary_key_fingerprint", print("a"))},
 		})
 }

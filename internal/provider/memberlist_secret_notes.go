@@ -1,0 +1,59 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Private state keeps what the state does not show and the next call has to know. A note is there
+// or is not: anyone can read it, so that nothing else goes there.
+const (
+	// credentialsNote: the resource's own connection has write-only credentials, which no refresh
+	// and no destroy can know.
+	credentialsNote = "credentials_write_only"
+	// unreadNote: the last refresh did not see the Secret, since its cluster was not known. It lives
+	// as long as the plan, so that apply plans as that plan did.
+	unreadNote = "unread"
+)
+
+func note(ctx context.Context, private privateWriter, name string, value bool) diag.Diagnostics {
+	if value {
+		return private.SetKey(ctx, name, []byte("true"))
+	}
+	return private.SetKey(ctx, name, nil) // takes it away
+}
+
+func isNoted(ctx context.Context, private privateReader, name string) (bool, diag.Diagnostics) {
+	value, diags := private.GetKey(ctx, name)
+	return string(value) == "true", diags
+}
+
+// noteApplied is for a write that went through.
+func noteApplied(ctx context.Context, private privateWriter, config memberlistSecretModel) diag.Diagnostics {
+	diags := note(ctx, private, credentialsNote, secretsIn(kubernetesField("").fields, config.Kubernetes))
+	diags.Append(note(ctx, private, unreadNote, false)...)
+	return diags
+}
+
+// planUnseen plans an update of a Secret whose cluster is not known before apply: without one, apply
+// would not look at all, and a cluster that is replaced in the same run would come up without its
+// Secret. Unknown is what that update can change. The accepted key is not, unless its replacement is
+// consented to: apply stops at another one. Only where the resource's own way to the cluster changes,
+// so that apply plans anew from what it finds, it has to be.
+func planUnseen(config, state memberlistSecretModel, unread bool, plan *memberlistSecretModel) {
+	plan.ID = state.ID
+	accepted := state.PrimaryKeyFingerprint
+	consents := config.AllowReplacingKey.IsUnknown() ||
+		!accepted.IsNull() && fingerprint(config.AllowReplacingKey) == fingerprint(accepted)
+	if config.PrimaryKeyFingerprint.IsNull() {
+		plan.PrimaryKeyFingerprint = accepted
+		if consents || !unread || accepted.IsNull() {
+			plan.PrimaryKeyFingerprint = types.StringUnknown()
+		}
+	}
+	plan.UID, plan.Origin = types.StringUnknown(), types.StringUnknown()
+	plan.LiveKeyFingerprints = types.ListUnknown(types.StringType)
+	plan.PrimaryKeyBits = types.Int64Unknown()
+}
