@@ -44,6 +44,7 @@ func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnost
 	var pinned *keys.PinnedError
 	var gone *keys.GoneError
 	var changed *keys.ChangedError
+	var same *keys.SameKeysError
 	var request *connect.RequestError
 	if diags := connectionDiagnostics(model.Kubernetes, err); diags != nil {
 		return diags
@@ -56,6 +57,8 @@ func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnost
 	case errors.As(err, &changed):
 		return one(diag.NewErrorDiagnostic("The Secret changed since the plan", fmt.Sprintf(
 			"Secret %s: %s. %s Make a new plan and review it.", where, changed, unwritten)))
+	case errors.As(err, &same):
+		return one(sameKeysDiagnostic(where, same))
 	case errors.Is(err, keys.ErrInvalidSecret):
 		return one(invalidDiagnostic(where, err))
 	case errors.Is(err, keys.ErrNamespaceMissing), errors.Is(err, keys.ErrNamespaceTerminating):
@@ -83,7 +86,11 @@ func requestDetail(where string, request *connect.RequestError) string {
 func pinnedDiagnostic(where string, err *keys.PinnedError) diag.Diagnostic {
 	found := "its primary key is " + err.Live
 	cure := "Set primary_key_fingerprint to " + err.Live + " to accept that key, or find out who changed it."
-	if err.Live == "" {
+	switch err.Live {
+	case err.Pinned:
+		found = "rotate_when_changed asks for another one"
+		cure = "Remove primary_key_fingerprint, or set it to the fingerprint of the first key of keys_wo."
+	case "":
 		found = "it holds no key, and a new key would have another fingerprint"
 		cure = "Put the key with that fingerprint back, or remove primary_key_fingerprint."
 	}

@@ -29,8 +29,7 @@ func (r *memberlistSecret) Create(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	terms := termsOf(config, memberlistSecretModel{})
-	resp.Diagnostics.Append(r.apply(ctx, timeout, config.Kubernetes, &plan, memberlistSecretModel{}, terms)...)
+	resp.Diagnostics.Append(r.apply(ctx, timeout, config, memberlistSecretModel{}, &plan)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(noteApplied(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
@@ -50,39 +49,54 @@ func (r *memberlistSecret) Update(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(r.apply(ctx, timeout, config.Kubernetes, &plan, state, termsOf(config, state))...)
+	resp.Diagnostics.Append(r.apply(ctx, timeout, config, state, &plan)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(noteApplied(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	}
 }
 
-// apply ensures the keys and the metadata, and fills in what the plan left unknown.
+// apply ensures the keys and the metadata, fills in what the plan left unknown, and holds the Secret.
 func (r *memberlistSecret) apply(
-	ctx context.Context, timeout time.Duration, own types.Object, plan *memberlistSecretModel,
-	state memberlistSecretModel, terms keys.Terms,
+	ctx context.Context, timeout time.Duration, config, state memberlistSecretModel,
+	plan *memberlistSecretModel,
 ) diag.Diagnostics {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	cluster, err := r.connections.cluster(ctx, own)
+	offered, _, err := supplied(config.KeysWO)
+	if err != nil {
+		return one(badKeys(err))
+	}
+	cluster, err := r.connections.cluster(ctx, config.Kubernetes)
 	if err != nil {
 		return memberlistDiagnostics(*plan, err)
 	}
+	terms := termsOf(config, *plan, state)
 	terms.Planned = fingerprint(plan.PrimaryKeyFingerprint)
+	terms.PlannedWrite = plan.PrimaryKeyFingerprint.IsUnknown() &&
+		(terms.Rotate || terms.AllowReplacing == terms.Accepted)
+	var reports holdReports
 	namespace := plan.Namespace.ValueString()
 	provisioner := keys.NewProvisionerWith(cluster.Secrets(namespace), namespace, keys.Options{
-		Name: plan.Name.ValueString(), Metadata: metadata(*plan, state),
+		Name: plan.Name.ValueString(), Metadata: metadata(*plan, state), SuppliedKeys: offered,
+		Report: reports.add,
 	})
-	result, err := provisioner.Apply(ctx, terms)
+	ensuring, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	result, err := provisioner.Apply(ensuring, terms)
 	if err != nil {
 		return memberlistDiagnostics(*plan, err)
 	}
+	uidKnown := !plan.UID.IsUnknown()
 	diags := plan.settle(ctx, result, state)
 	if result.Action == keys.Accept && terms.Planned == "" { // no plan has shown it
-		state.LiveKeyFingerprints = plan.LiveKeyFingerprints
-		diags.Append(rotatedOutside(state))
+		seen := state
+		seen.LiveKeyFingerprints = plan.LiveKeyFingerprints
+		diags.Append(rotatedOutside(seen))
 	}
-	return diags
+	uid := hold(ctx, provisioner, plan.HoldFor, &reports)
+	if uid != "" && !uidKnown {
+		plan.UID = types.StringValue(uid)
+	}
+	return append(diags, reports.warnings(*plan)...)
 }
 
 // settle gives every unknown attribute its value. What was known in the plan stays: the next refresh

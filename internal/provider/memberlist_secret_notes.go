@@ -45,7 +45,8 @@ func noteApplied(ctx context.Context, private privateWriter, config memberlistSe
 func planUnseen(config, state memberlistSecretModel, unread bool, plan *memberlistSecretModel) {
 	plan.ID = state.ID
 	accepted := state.PrimaryKeyFingerprint
-	consents := config.AllowReplacingKey.IsUnknown() ||
+	asked, perhaps := rotation(*plan, state)
+	consents := asked || perhaps || config.AllowReplacingKey.IsUnknown() ||
 		!accepted.IsNull() && fingerprint(config.AllowReplacingKey) == fingerprint(accepted)
 	if config.PrimaryKeyFingerprint.IsNull() {
 		plan.PrimaryKeyFingerprint = accepted

@@ -58,18 +58,23 @@ func (r *memberlistSecret) planCreate(
 	if err != nil {
 		return memberlistDiagnostics(*plan, err)
 	}
-	action, err := keys.Decide(live.Primary(), "", keys.Terms{Pinned: fingerprint(config.PrimaryKeyFingerprint)})
+	offered, diags := supplyOf(config)
+	terms := termsOf(config, *plan, memberlistSecretModel{})
+	action, err := keys.Decide(live.Fingerprints, offered.orTrusted(terms), terms)
 	if err != nil {
-		return memberlistDiagnostics(*plan, err)
+		return append(diags, memberlistDiagnostics(*plan, err)...)
 	}
-	if action != keys.Adopt {
-		return nil
+	if action.Writes() {
+		return append(diags, plan.planWrite(ctx, config, offered)...)
+	}
+	if offered.unlike(live.Fingerprints) {
+		diags.Append(keysNotUsed(plan.ID.ValueString(), live.Primary(), offered.fingerprints[0]))
 	}
 	if config.PrimaryKeyFingerprint.IsNull() {
 		plan.PrimaryKeyFingerprint = types.StringValue(live.Primary())
 	}
 	plan.Origin = types.StringValue(originAdopted)
-	return plan.setLive(ctx, live)
+	return append(diags, plan.setLive(ctx, live)...)
 }
 
 // planExisting plans from the refreshed state, or from another look where Read could not see the
@@ -98,7 +103,7 @@ func (r *memberlistSecret) planExisting(
 		}
 		diags.Append(state.refresh(ctx, live, false)...)
 	}
-	diags.Append(planUpdate(config, state, plan)...)
+	diags.Append(planUpdate(ctx, config, state, plan)...)
 	if hides != hidden {
 		// Nothing that the state shows has changed. Without an update Read and Delete would go on
 		// as if the credentials were where they used to be.
@@ -125,50 +130,71 @@ func (r *memberlistSecret) look(
 
 // planUpdate marks unknown exactly what the write can change. The framework has marked every
 // computed attribute; all of them keep their values unless keys are written.
-func planUpdate(config, state memberlistSecretModel, plan *memberlistSecretModel) diag.Diagnostics {
+func planUpdate(
+	ctx context.Context, config, state memberlistSecretModel, plan *memberlistSecretModel,
+) diag.Diagnostics {
 	plan.ID, plan.UID, plan.Origin = state.ID, state.UID, state.Origin
 	plan.LiveKeyFingerprints, plan.PrimaryKeyBits = state.LiveKeyFingerprints, state.PrimaryKeyBits
 	if config.PrimaryKeyFingerprint.IsNull() {
 		plan.PrimaryKeyFingerprint = state.PrimaryKeyFingerprint
 	}
-	terms := termsOf(config, state)
+	terms := termsOf(config, *plan, state)
 	if config.AllowReplacingKey.IsUnknown() {
 		terms.AllowReplacing = terms.Accepted // whether it consents shows at apply
 	}
-	action, err := keys.Decide(state.livePrimary(), "", terms)
+	offered, diags := supplyOf(config)
+	live := knownStrings(state.LiveKeyFingerprints.Elements())
+	action, err := keys.Decide(live, offered.orTrusted(terms), terms)
 	if err != nil {
-		return memberlistDiagnostics(*plan, err)
+		return append(diags, memberlistDiagnostics(*plan, err)...)
 	}
-	switch {
-	case action == keys.Accept || action == keys.Adopt:
-		if config.PrimaryKeyFingerprint.IsNull() {
-			plan.PrimaryKeyFingerprint = types.StringValue(state.livePrimary())
-		}
-		if action == keys.Accept {
-			return diag.Diagnostics{rotatedOutside(state)}
-		}
-	case action.Writes():
-		if config.PrimaryKeyFingerprint.IsNull() {
-			plan.PrimaryKeyFingerprint = types.StringUnknown()
-		}
-		if state.UID.IsNull() {
-			plan.UID = types.StringUnknown()
-		}
-		plan.Origin = types.StringUnknown()
-		plan.LiveKeyFingerprints = types.ListUnknown(types.StringType)
-		plan.PrimaryKeyBits = types.Int64Unknown()
-		if action == keys.Replace {
-			return diag.Diagnostics{newKeyWarning(state)}
-		}
+	if action.Writes() {
+		return append(diags, planKeys(ctx, action, config, state, offered, plan)...)
 	}
-	return nil
+	if action != keys.Keep && config.PrimaryKeyFingerprint.IsNull() {
+		plan.PrimaryKeyFingerprint = types.StringValue(state.livePrimary())
+	}
+	if action == keys.Accept {
+		diags.Append(rotatedOutside(state))
+	}
+	if !plan.KeysWOVersion.Equal(state.KeysWOVersion) && offered.unlike(live) {
+		diags.Append(keysNotUsed(state.ID.ValueString(), state.livePrimary(), offered.fingerprints[0]))
+	}
+	if _, perhaps := rotation(*plan, state); perhaps && action == keys.Keep {
+		diags.Append(plan.planWrite(ctx, config, supply{})...)
+		diags.Append(rotationWarning(state, true))
+	}
+	return diags
 }
 
-func termsOf(config, state memberlistSecretModel) keys.Terms {
+// planKeys plans a write of keys over, or in the place of, those that were accepted.
+func planKeys(
+	ctx context.Context, action keys.Action, config, state memberlistSecretModel, offered supply,
+	plan *memberlistSecretModel,
+) diag.Diagnostics {
+	diags := plan.planWrite(ctx, config, offered)
+	if state.UID.IsNull() {
+		plan.UID = types.StringUnknown()
+	}
+	if action != keys.Rotate {
+		plan.Origin = types.StringUnknown()
+	}
+	switch action {
+	case keys.Replace:
+		diags.Append(newKeyWarning(state))
+	case keys.Rotate:
+		diags.Append(rotationWarning(state, false))
+	}
+	return diags
+}
+
+func termsOf(config, plan, state memberlistSecretModel) keys.Terms {
+	asked, _ := rotation(plan, state)
 	return keys.Terms{
 		Accepted:       fingerprint(state.PrimaryKeyFingerprint),
 		Pinned:         fingerprint(config.PrimaryKeyFingerprint),
 		AllowReplacing: fingerprint(config.AllowReplacingKey),
+		Rotate:         asked,
 	}
 }
 

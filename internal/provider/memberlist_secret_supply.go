@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -52,10 +53,17 @@ func (s supply) orTrusted(terms keys.Terms) []string {
 	switch {
 	case s.known:
 		return s.fingerprints
-	case terms.Rotate || terms.Accepted == "":
+	case terms.Pinned != "":
 		return []string{terms.Pinned}
+	case terms.Rotate || terms.Accepted == "":
+		return nil
 	}
 	return []string{terms.Accepted}
+}
+
+// unlike says that the supplied keys are known and are not those in the Secret.
+func (s supply) unlike(live []string) bool {
+	return len(s.fingerprints) > 0 && !slices.Equal(s.fingerprints, live)
 }
 
 // planWrite marks unknown what writing the keys can change, unless the supplied keys tell it.
