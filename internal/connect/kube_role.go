@@ -12,7 +12,12 @@ import (
 // request's path. It holds no "---" and ends with a newline.
 func (e *RequestError) Role() string {
 	if e.Resource == "namespaces" {
-		return role("ClusterRole", "", rule("namespaces", e.Name, e.Verb))
+		return role("ClusterRole", "", "billet-memberlist", rule("namespaces", e.Name, e.Verb))
+	}
+	if e.Verb == "list" || e.Verb == "watch" {
+		// Who waits needs both. A role of its own: pasting it takes nothing away.
+		return role("Role", e.Namespace, "billet-memberlist-watch",
+			rule(secretsResource, e.Name, "get", "list", "watch"))
 	}
 	rules := ""
 	if e.Name != "" {
@@ -25,12 +30,12 @@ func (e *RequestError) Role() string {
 	if e.Name == "" || e.Verb == "create" {
 		rules += rule(secretsResource, "", e.Verb)
 	}
-	return role("Role", e.Namespace, rules)
+	return role("Role", e.Namespace, "billet-memberlist", rules)
 }
 
-func role(kind, namespace, rules string) string {
+func role(kind, namespace, name, rules string) string {
 	head := "apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "\nmetadata:\n" +
-		"  name: billet-memberlist\n"
+		"  name: " + name + "\n"
 	if namespace != "" {
 		head += fmt.Sprintf("  namespace: %q\n", namespace)
 	}

@@ -45,6 +45,27 @@ func TestApply_rotates_to_one_new_key_with_the_read_resourceVersion(t *testing.T
 	}
 }
 
+// What was seen last is what a rotation leaves behind, and not what it writes.
+func TestApply_that_has_seen_the_keys_rotates_to_others(t *testing.T) {
+	f := newFixture(Options{}, secretWith(line(keyW)))
+	if err := f.provisioner.EnsureSecret(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	result, err := f.provisioner.Apply(t.Context(), rotating())
+	if err != nil || result.Live.Primary() == Fingerprint(keyW) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if err := f.Tracker().Delete(corev1.SchemeGroupVersion.WithResource("secrets"), namespace, DefaultName); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.provisioner.EnsureSecret(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := ParseKeys(f.stored(t).Data["keys"]); err != nil || Fingerprint(found[0]) != result.Live.Primary() {
+		t.Errorf("after a deletion the rotated key is not what is put back: %v", err)
+	}
+}
+
 // R3: a conflict is decided on anew. What the winner of the race left decides.
 func TestApply_that_lost_a_race_rotates_no_key_but_the_reviewed_one(t *testing.T) {
 	for name, test := range map[string]struct {

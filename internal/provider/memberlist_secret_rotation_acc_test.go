@@ -1,0 +1,154 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/billetdev/terraform-provider-billet/internal/keys"
+)
+
+func rotateAt(when string) string { return fmt.Sprintf("rotate_when_changed = { at = %q }\n", when) }
+
+func TestAccMemberlistSecret_rotates_to_one_new_key_when_asked(t *testing.T) {
+	w := newWorld(t)
+	before := w.put(line("a") + line("b"))
+	run(t,
+		// A first value is nothing that changed: G10.
+		resource.TestStep{Config: w.config("")},
+		resource.TestStep{Config: w.config(rotateAt("2026")), Check: w.holdsKeys("ab")},
+		resource.TestStep{
+			Config: w.config(rotateAt("2027")),
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate, knowsNot("primary_key_fingerprint"),
+				knowsNot("live_key_fingerprints"), knowsNot("primary_key_bits"),
+				knows("uid", knownvalue.StringExact(string(before.UID))),
+				knows("origin", knownvalue.StringExact("adopted"))),
+			Check: func(*terraform.State) error {
+				secret := w.secret()
+				found, err := keys.ParseKeys(secret.Data["keys"])
+				if err != nil || len(found) != 1 || secret.UID != before.UID ||
+					slices.Contains([]string{print("a"), print("b")}, keys.Fingerprint(found[0])) {
+					return fmt.Errorf("%d keys, %v", len(found), err)
+				}
+				return nil
+			},
+		},
+		resource.TestStep{Config: w.config(rotateAt("2027")), PlanOnly: true},
+		resource.TestStep{Config: w.config(""), ConfigPlanChecks: planned(plancheck.ResourceActionUpdate,
+			knows("primary_key_fingerprint", knownvalue.NotNull()))}, // taking it out rotates nothing
+	)
+}
+
+func TestAccMemberlistSecret_rotates_to_the_supplied_keys(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a"))
+	run(t, resource.TestStep{Config: w.config(rotateAt("1"))},
+		resource.TestStep{ // staged: first behind the primary, and then in its place
+			Config: w.config(wo("ab") + rotateAt("2")),
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate,
+				knows("primary_key_fingerprint", knownvalue.StringExact(print("a")))),
+			Check: w.holdsKeys("ab"),
+		},
+		resource.TestStep{
+			Config: w.config(wo("ba") + rotateAt("3")),
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate,
+				knows("primary_key_fingerprint", knownvalue.StringExact(print("b")))),
+			ConfigStateChecks: []statecheck.StateCheck{live(print("b"), print("a")), is("origin", "adopted")},
+			Check:             w.holdsKeys("ba"),
+		},
+		resource.TestStep{
+			Config:      w.config(wo("ba") + rotateAt("4")),
+			ExpectError: says("There is no other key to rotate to", print("b"), "Nothing was written"),
+		},
+		resource.TestStep{
+			Config: w.config(fmt.Sprintf("primary_key_fingerprint = %q\n", print("b")) + rotateAt("4")),
+			ExpectError: says("Refusing another primary key than the pinned one", print("b"),
+				"rotate_when_changed asks for another one"),
+		})
+	if err := w.holdsKeys("ba")(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rotation replaces the accepted key and no other. Where somebody else rotated, or an earlier apply
+// whose end Terraform did not see, that key is accepted: one rotation, and not two.
+func TestAccMemberlistSecret_does_not_rotate_what_was_rotated_already(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a"))
+	var rotated *corev1.Secret
+	run(t, resource.TestStep{Config: w.config(rotateAt("1"))}, resource.TestStep{
+		PreConfig: func() { rotated = w.put(line("b")) }, Config: w.config(rotateAt("2")),
+		ConfigPlanChecks: planned(plancheck.ResourceActionUpdate,
+			knows("primary_key_fingerprint", knownvalue.StringExact(print("b")))),
+	}, resource.TestStep{Config: w.config(rotateAt("2")), PlanOnly: true})
+	w.unchanged(rotated)
+}
+
+func TestAccMemberlistSecret_does_not_put_a_lost_key_back_by_a_rotation(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a"))
+	run(t, resource.TestStep{Config: w.config(rotateAt("1"))}, resource.TestStep{
+		PreConfig: w.remove, Config: w.config(rotateAt("2")),
+		ExpectError: says("Refusing to replace a key that agents may be using", print("a")),
+	})
+}
+
+// A saved plan rotates the key that it was made for.
+func TestAccMemberlistSecret_a_saved_rotation_stops_at_another_key(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a"))
+	c := newCLI(t, w.config(rotateAt("1")))
+	c.apply()
+	c.configure(w.config(rotateAt("2")))
+	code, printed := c.run("plan", "-no-color", "-out=plan.tfplan")
+	if code != 0 || !says("The key will be rotated", print("a"), "cannot hear each other").MatchString(printed) {
+		t.Errorf("the plan ended with %d: %s", code, printed)
+	}
+	stranger := w.put(line("b"))
+	c.refused(says("The Secret changed since the plan", "write a new key", print("b"), "Nothing was written"),
+		"apply", "plan.tfplan")
+	w.unchanged(stranger)
+}
+
+// As with time_rotating, whose id is not known in the plan that makes it anew.
+func TestAccMemberlistSecret_plans_a_rotation_that_only_apply_can_tell(t *testing.T) {
+	w := newWorld(t)
+	before := w.put(line("a"))
+	config := func(input, pin string) string {
+		return w.config(pin+"rotate_when_changed = { at = terraform_data.year.output }") + fmt.Sprintf(`
+resource "terraform_data" "year" {
+  input = %q
+}`, input)
+	}
+	c := newCLI(t, config("1", ""))
+	c.apply()
+	c.configure(config("2", ""))
+	// The output is unknown in the plan; apply finds another value and rotates.
+	code, printed := c.run("plan", "-no-color", "-out=plan.tfplan")
+	if code != 0 || !says("The key will be rotated", "If it changes").MatchString(printed) {
+		t.Errorf("the plan ended with %d: %s", code, printed)
+	}
+	w.unchanged(before)
+	c.must("apply", "plan.tfplan")
+	if w.holdsKeys("a")(nil) == nil {
+		t.Error("the key was not rotated")
+	}
+	rotated := w.secret()
+	// Unknown, and the same in the end: nothing is rotated.
+	c.configure(w.config(`rotate_when_changed = { at = substr(terraform_data.year.output, 0, 1) }`) + `
+resource "terraform_data" "year" {
+  input = "2 again"
+}`)
+	c.apply()
+	w.unchanged(rotated)
+	if code, printed := c.run("plan", "-detailed-exitcode"); code != 0 {
+		t.Errorf("the plan after it ended with %d: %s", code, printed)
+	}
+}

@@ -1,0 +1,199 @@
+package provider
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+)
+
+// wo spells keys_wo with a key for each letter.
+func wo(letters string) string {
+	var keys []string
+	for _, letter := range letters {
+		keys = append(keys, strings.TrimSpace(line(string(letter))))
+	}
+	return fmt.Sprintf("keys_wo = [\"%s\"]\n", strings.Join(keys, `", "`))
+}
+
+// holdsKeys fails unless the Secret holds exactly the keys of the letters.
+func (w *world) holdsKeys(letters string) func(*terraform.State) error {
+	return func(*terraform.State) error {
+		var want string
+		for _, letter := range letters {
+			want += line(string(letter))
+		}
+		if string(w.secret().Data["keys"]) != want {
+			return fmt.Errorf("the Secret does not hold the keys %s", letters)
+		}
+		return nil
+	}
+}
+
+func knows(attribute string, value knownvalue.Check) plancheck.PlanCheck {
+	return plancheck.ExpectKnownValue(address, tfjsonpath.New(attribute), value)
+}
+
+func knowsNot(attribute string) plancheck.PlanCheck {
+	return plancheck.ExpectUnknownValue(address, tfjsonpath.New(attribute))
+}
+
+func TestAccMemberlistSecret_creates_with_the_supplied_keys_and_names_them_in_the_plan(t *testing.T) {
+	w := newWorld(t)
+	run(t, resource.TestStep{
+		Config: w.config(wo("ab")),
+		ConfigPlanChecks: planned(plancheck.ResourceActionCreate,
+			knows("primary_key_fingerprint", knownvalue.StringExact(print("a"))),
+			knows("live_key_fingerprints", knownvalue.ListExact([]knownvalue.Check{
+				knownvalue.StringExact(print("a")), knownvalue.StringExact(print("b")),
+			})),
+			knows("primary_key_bits", knownvalue.Int64Exact(256)), knowsNot("uid"), knowsNot("origin")),
+		ConfigStateChecks: []statecheck.StateCheck{is("origin", "created"), live(print("a"), print("b"))},
+		Check:             w.holdsKeys("ab"),
+	}, resource.TestStep{Config: w.config(wo("ab")), PlanOnly: true},
+		// A write-only value that changed is nothing that Terraform sees, and nothing that replaces a key.
+		resource.TestStep{Config: w.config(wo("c")), PlanOnly: true})
+	if err := w.holdsKeys("ab")(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAccMemberlistSecret_supplied_keys_fill_an_empty_Secret(t *testing.T) {
+	w := newWorld(t)
+	before := w.put("")
+	run(t, resource.TestStep{
+		Config:            w.config(wo("a")),
+		ConfigStateChecks: []statecheck.StateCheck{is("origin", "filled"), is("uid", string(before.UID))},
+		Check:             w.holdsKeys("a"),
+	})
+}
+
+// T12: a supplied key never replaces another, neither at first nor with another version.
+func TestAccMemberlistSecret_supplied_keys_never_take_the_place_of_others(t *testing.T) {
+	w := newWorld(t)
+	before := w.put(line("a"))
+	version := func(number string) string { return w.config(wo("b") + "keys_wo_version = " + number) }
+	const exact = "9634892491081551"
+	run(t, resource.TestStep{
+		Config:            version("1"),
+		ConfigPlanChecks:  planned(plancheck.ResourceActionCreate, knows("primary_key_fingerprint", knownvalue.StringExact(print("a")))),
+		ConfigStateChecks: []statecheck.StateCheck{is("origin", "adopted"), live(print("a"))},
+	}, resource.TestStep{
+		Config: version(exact),
+		ConfigPlanChecks: planned(plancheck.ResourceActionUpdate,
+			knows("primary_key_fingerprint", knownvalue.StringExact(print("a"))), knows("uid", knownvalue.NotNull())),
+		ConfigStateChecks: []statecheck.StateCheck{
+			statecheck.ExpectKnownValue(address, tfjsonpath.New("keys_wo_version"), knownvalue.Int64Exact(9634892491081551)),
+		},
+	}, resource.TestStep{Config: version(exact), PlanOnly: true})
+	w.unchanged(before)
+}
+
+func TestAccMemberlistSecret_says_that_supplied_keys_were_not_used(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a"))
+	c := newCLI(t, w.config(wo("b")+"keys_wo_version = 1"))
+	told := says("The supplied keys are not those in the Secret", print("a"), print("b"), "rotate_when_changed")
+	if printed := c.apply(); !told.MatchString(printed) {
+		t.Errorf("adopting: %s", printed)
+	}
+	if _, printed := c.run("plan", "-no-color", "-detailed-exitcode"); told.MatchString(printed) {
+		t.Errorf("an unchanged plan warns: %s", printed)
+	}
+	c.configure(w.config(wo("b") + "keys_wo_version = 2"))
+	if printed := c.apply(); !told.MatchString(printed) {
+		t.Errorf("another version: %s", printed)
+	}
+	c.configure(w.config(wo("a") + "keys_wo_version = 3"))
+	if printed := c.apply(); told.MatchString(printed) {
+		t.Errorf("the keys in the Secret: %s", printed)
+	}
+}
+
+func TestAccMemberlistSecret_restores_the_accepted_key_from_the_supplied_ones(t *testing.T) {
+	w := newWorld(t)
+	run(t, resource.TestStep{Config: w.config(wo("ab"))},
+		resource.TestStep{
+			PreConfig: w.remove, Config: w.config(wo("b")), // not the accepted one
+			ExpectError: says("Refusing to replace a key that agents may be using", print("a")),
+		},
+		resource.TestStep{
+			Config: w.config(wo("ac")),
+			ConfigPlanChecks: planned(plancheck.ResourceActionUpdate,
+				knows("primary_key_fingerprint", knownvalue.StringExact(print("a"))), knowsNot("uid")),
+			ConfigStateChecks: []statecheck.StateCheck{is("origin", "created"), live(print("a"), print("c"))},
+			Check:             w.holdsKeys("ac"),
+		}, resource.TestStep{Config: w.config(wo("ac")), PlanOnly: true})
+}
+
+// G3, G11: the place and the length, never the content, and no line of the configuration with it.
+func TestAccMemberlistSecret_refuses_supplied_keys_without_an_echo(t *testing.T) {
+	w := newWorld(t)
+	canary := strings.Repeat("canary", 6)
+	good := strings.TrimSpace(line("a"))
+	for name, test := range map[string]struct{ list, says string }{
+		"no key":        {`[]`, "there is no key"},
+		"raw bytes":     {`["` + good + `", "` + canary + `!"]`, "index 1 (counting from 0) is not standard base64"},
+		"encoded twice": {`["` + base64.StdEncoding.EncodeToString([]byte(good)) + `"]`, "index 0 (counting from 0) decodes to 44 bytes"},
+		"two in one":    {`["` + good + `\n` + good + `"]`, "index 0 (counting from 0) is not standard base64"},
+		"empty":         {`["` + good + `", ""]`, "index 1 (counting from 0) decodes to 0 bytes"},
+		"null":          {`["` + good + `", null]`, "index 1 (counting from 0) decodes to 0 bytes"},
+	} {
+		c := newCLI(t, w.config("keys_wo = "+test.list+"\n"))
+		for _, command := range []string{"validate", "plan"} {
+			code, printed := c.run(command, "-no-color")
+			if code != 1 || !says("Invalid keys", "keys_wo", test.says).MatchString(printed) {
+				t.Errorf("%s, %s ended with %d: %s", name, command, code, printed)
+			}
+			if strings.Contains(printed, canary) || strings.Contains(printed, good) {
+				t.Errorf("%s, %s: the diagnostic quotes a key", name, command)
+			}
+		}
+	}
+	// A version of nothing.
+	c := newCLI(t, w.config("keys_wo_version = 1"))
+	c.refused(says("Invalid Attribute Combination", "keys_wo"), "validate")
+}
+
+// Supplied keys come from a variable or an ephemeral resource, and are in nothing that Terraform writes.
+func TestAccMemberlistSecret_keeps_supplied_keys_nowhere(t *testing.T) {
+	w := newWorld(t)
+	config := `variable "keys" {
+  type      = list(string)
+  ephemeral = true
+}
+` + w.config(`keys_wo = var.keys
+  keys_wo_version = 1
+  rotate_when_changed = { at = "%s" }`)
+	first, second := strings.TrimSpace(line("a")), strings.TrimSpace(line("b"))
+	c := newCLI(t, fmt.Sprintf(config, "1"), "TF_LOG=TRACE", "TF_LOG_PATH=trace.log")
+	var printed string
+	for _, step := range []struct{ at, key string }{{"1", first}, {"2", second}} {
+		c.configure(fmt.Sprintf(config, step.at))
+		// In a file: Terraform writes its own arguments to the log.
+		c.write("keys.tfvars", fmt.Sprintf(`keys = ["%s"]`, step.key))
+		printed += c.must("plan", "-no-color", "-out=plan.tfplan", "-var-file=keys.tfvars")
+		printed += c.must("apply", "-no-color", "-var-file=keys.tfvars", "plan.tfplan")
+	}
+	if err := w.holdsKeys("b")(nil); err != nil {
+		t.Error(err)
+	}
+	raw := []string{first, second}
+	for _, letter := range "ab" {
+		key := strings.Repeat(string(letter), 32)
+		raw = append(raw, key, base64.StdEncoding.EncodeToString([]byte(line(string(letter)))))
+	}
+	c.keeps(raw...)
+	for _, text := range raw {
+		if strings.Contains(printed, text) {
+			t.Error("Terraform printed a key")
+		}
+	}
+}
