@@ -198,6 +198,13 @@ func (c *cli) attributes(address string) map[string]any {
 	return nil
 }
 
+// holds says whether the resource is in the state.
+func (c *cli) holds(address string) bool {
+	c.t.Helper()
+	_, listed := c.run("state", "list")
+	return strings.Contains(listed, address)
+}
+
 // keeps fails if a text is in any file that Terraform wrote, plan files unpacked, but for the
 // configuration.
 func (c *cli) keeps(out ...string) {
