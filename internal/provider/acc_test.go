@@ -97,6 +97,14 @@ func (w *world) put(text string) *corev1.Secret {
 
 func (w *world) putNamed(name, text string) *corev1.Secret {
 	w.t.Helper()
+	stored, err := w.tryPut(name, text)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return stored
+}
+
+func (w *world) tryPut(name, text string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
 	if text != "" {
 		secret.Data = map[string][]byte{"keys": []byte(text)}
@@ -106,10 +114,7 @@ func (w *world) putNamed(name, text string) *corev1.Secret {
 	if err != nil {
 		stored, err = secrets.Create(context.Background(), secret, metav1.CreateOptions{})
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return stored
+	return stored, err
 }
 
 func (w *world) remove() {

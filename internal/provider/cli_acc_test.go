@@ -44,12 +44,7 @@ func newCLI(t *testing.T, config string, variables ...string) *cli {
 		t.Fatal(err)
 	}
 	c := &cli{t, terraform}
-	c.configure(`terraform {
-  required_providers {
-    billet = { source = "billetdev/billet" }
-  }
-}
-` + config)
+	c.configure(config)
 	c.must("init", "-no-color")
 	return c
 }
@@ -66,16 +61,19 @@ func (c *cli) around(variables ...string) {
 	}
 }
 
-// configure replaces the configuration.
+// requirement says where the provider comes from.
+const requirement = `terraform {
+  required_providers {
+    billet = { source = "billetdev/billet" }
+  }
+}
+`
+
+// configure replaces the configuration. The requirement is added where it has none.
 func (c *cli) configure(config string) {
 	c.t.Helper()
 	if !strings.Contains(config, "required_providers") {
-		before, err := os.ReadFile(c.path("main.tf"))
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		head, _, _ := strings.Cut(string(before), "\n}\n")
-		config = head + "\n}\n" + config
+		config = requirement + config
 	}
 	c.write("main.tf", config)
 }
@@ -196,6 +194,13 @@ func (c *cli) attributes(address string) map[string]any {
 	}
 	c.t.Fatalf("%s is not in the state", address)
 	return nil
+}
+
+// holds says whether the resource is in the state.
+func (c *cli) holds(address string) bool {
+	c.t.Helper()
+	_, listed := c.run("state", "list")
+	return strings.Contains(listed, address)
 }
 
 // keeps fails if a text is in any file that Terraform wrote, plan files unpacked, but for the

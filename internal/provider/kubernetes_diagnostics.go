@@ -78,7 +78,7 @@ func cannotDelete(state memberlistSecretModel) diag.Diagnostic {
 	return diag.NewAttributeErrorDiagnostic(path.Root("kubernetes"), "The Secret cannot be deleted",
 		fmt.Sprintf("The credentials for the cluster of the Secret %s are write-only, so a destroy does not "+
 			"know them. It stays as it is. Set deletion_policy = %q and apply before the destroy, or give the "+
-			"credentials by config_path or exec.", state.ID.ValueString(), policyRetain))
+			"credentials by config_path or by exec without env.", state.ID.ValueString(), policyRetain))
 }
 
 func checksMoveToApply(unknown []string) diag.Diagnostic {

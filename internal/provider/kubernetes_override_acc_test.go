@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +175,7 @@ func TestAccKubernetes_a_deletion_with_a_write_only_token_is_refused_with_ways_o
 			c.configure(head + e.testResource("deletion_policy = \"delete\"\n"+e.own("var.token")))
 			c.apply()
 			e.gate.Forget()
-			c.refused(says("The Secret cannot be deleted", "write-only", "deletion_policy", "config_path or exec"),
+			c.refused(says("The Secret cannot be deleted", "write-only", "deletion_policy", "config_path or by exec"),
 				"destroy", "-auto-approve")
 			if wrote(e.gate) != 0 || c.attributes(address)["uid"] != string(e.secret().UID) {
 				t.Errorf("after the refusal: %v", e.gate.Seen())
@@ -219,8 +220,17 @@ func TestAccKubernetes_where_the_credential_is_can_change_alone(t *testing.T) {
 	if got := fmt.Sprint(c.attributes(address)["live_key_fingerprints"]); got != "["+print("b")+"]" {
 		t.Errorf("refreshed: %s", got)
 	}
+	// The kubeconfig loses its token, so that the refresh, which knows nothing else, fails.
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, []byte(strings.ReplaceAll(string(content), e.account.Token, `""`)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	c.configure(config("token = var.token"))
-	c.apply()
+	c.refused(says("denies access"), "plan")
+	c.apply("-refresh=false")
 	if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
 		t.Errorf("the plan after it is not empty:\n%s", printed)
 	}
