@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/acctest/moto"
+	"github.com/billetdev/terraform-provider-billet/internal/wirecert"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare/parameterstore"
@@ -204,10 +206,26 @@ func after(operation string, fault moto.Fault) []moto.Fault {
 	}}}
 }
 
-// record keeps a text of each request of the operation.
-func record(operation string, text func(*moto.Exchange) string, into *[]string) moto.Fault {
-	return moto.Fault{Operation: operation, Act: func(x *moto.Exchange) moto.Answer {
-		*into = append(*into, text(x))
-		return x.Forward()
+// overhear keeps the bodies of requests, of these operations or of all, and changes nothing.
+func overhear(bodies *[]string, operations ...string) moto.Fault {
+	return moto.Fault{When: func(x *moto.Exchange) bool {
+		if len(operations) == 0 || slices.Contains(operations, x.Operation) {
+			*bodies = append(*bodies, string(x.Request))
+		}
+		return false
 	}}
+}
+
+// documentOf is the document that publishes what the host holds.
+func (c *cloud) documentOf(dir string) string {
+	c.t.Helper()
+	state, err := wirecert.Read(dir, wirecerttest.Deployment)
+	if err != nil || state.Authority == nil {
+		c.t.Fatal("the host holds no authority: ", err)
+	}
+	body, err := wireshare.EncodeDocument(state.Authority, wirecerttest.Deployment, time.Now())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(body)
 }
