@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -53,13 +54,16 @@ func newSession(t *testing.T, config string, variables ...string) *session {
 
 func (s *session) configure(config string) {
 	s.t.Helper()
-	const source = `
+	source := `
 terraform {
   required_providers {
     billet = { source = "billetdev/billet" }
   }
 }
 `
+	if strings.Contains(config, "required_providers") {
+		source = "" // a whole configuration
+	}
 	path := filepath.Join(s.cli.Directory, "main.tf")
 	if err := os.WriteFile(path, []byte(source+config), 0o600); err != nil {
 		s.t.Fatal(err)
