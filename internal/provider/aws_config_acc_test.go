@@ -47,14 +47,17 @@ func trap(t *testing.T) (address string, variables []string) {
 
 // S15: nothing of AWS is looked for while no store of AWS is used, whatever its object says.
 func TestAccProvider_looks_for_nothing_of_AWS_that_no_store_needs(t *testing.T) {
-	for name, object := range map[string]string{
-		"not configured": "", "configured wrongly": `aws = { profile = "missing", allowed_account_ids = ["123456789012"] }`,
+	for name, test := range map[string]struct{ object, profile string }{
+		"not configured":     {"", "AWS_PROFILE="},
+		"configured":         {fmt.Sprintf("aws = { region = %q }", testRegion), "AWS_PROFILE="},
+		"configured wrongly": {`aws = { profile = "missing" }`, "AWS_PROFILE=missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
 			address, variables := trap(t)
-			s := newSession(t, "provider \"billet\" {\n"+object+"\n}\n"+f.config(f.host(), ""),
-				append(variables, "AWS_ENDPOINT_URL="+address, "AWS_PROFILE=missing")...)
+			s := newSession(t, "provider \"billet\" {\n"+test.object+"\n}\n"+f.config(f.host(), ""),
+				append(variables, "AWS_ENDPOINT_URL="+address, test.profile, "AWS_REGION="+testRegion,
+					"AWS_ACCESS_KEY_ID=AKIDENV", "AWS_SECRET_ACCESS_KEY=x")...)
 			s.apply(0)
 			s.plan(empty)
 		})

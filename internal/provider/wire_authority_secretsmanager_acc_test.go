@@ -111,6 +111,24 @@ func TestAccWireAuthority_a_secret_in_its_recovery_window_is_left_alone(t *testi
 	}
 }
 
+// S1: it is no lost copy either, which would be published again.
+func TestAccWireAuthority_a_secret_that_somebody_deleted_is_not_taken_for_a_lost_copy(t *testing.T) {
+	c := newCloud(t)
+	p, dir := c.secret(), c.host()
+	config := c.in(p, dir, "")
+	run(t, resource.TestStep{Config: config}, resource.TestStep{
+		PreConfig: func() {
+			if _, err := c.secrets.DeleteSecret(context.Background(),
+				&secretsmanager.DeleteSecretInput{SecretId: &c.name}); err != nil {
+				t.Fatal(err)
+			}
+			c.proxy.Forget()
+		},
+		Config: config, PlanOnly: true, ExpectError: says("The secret is scheduled for deletion", "restore-secret"),
+	})
+	c.wroteNothing(p)
+}
+
 // S1: a name that a destroy put into its recovery window.
 func TestAccWireAuthority_a_deleted_secret_is_not_created_again(t *testing.T) {
 	c := newCloud(t)
@@ -141,7 +159,7 @@ func TestAccWireAuthority_an_empty_secret_is_nothing_published(t *testing.T) {
 			run(t, resource.TestStep{
 				Config: c.in(p, dir, ""), ConfigPlanChecks: expects(plancheck.ResourceActionCreate),
 				ConfigStateChecks: []statecheck.StateCheck{holds("outcome", "published")},
-			}, resource.TestStep{PreConfig: c.proxy.Forget, Config: c.in(p, dir, ""), PlanOnly: true})
+			}, resource.TestStep{Config: c.in(p, dir, ""), PlanOnly: true})
 			if c.proxy.Count("CreateSecret") != 0 {
 				t.Error("the secret was created again")
 			}
@@ -176,6 +194,7 @@ func TestAccWireAuthority_a_read_that_lags_behind_the_write_is_waited_for(t *tes
 				c.proxy.Inject(after("UpdateSecretVersionStage", moto.StaleRead("GetSecretValue", 1))...)
 			},
 			Config: config, ConfigPlanChecks: expects(plancheck.ResourceActionUpdate),
+			ConfigStateChecks: []statecheck.StateCheck{holds("outcome", "published")},
 		}, resource.TestStep{PreConfig: c.proxy.Heal, Config: config, PlanOnly: true})
 		if c.publishedPrint(p) != c.local(dir) || len(c.described().VersionIdsToStages) != 2 {
 			t.Errorf("stages: %v", c.described().VersionIdsToStages)
