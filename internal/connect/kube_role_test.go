@@ -23,7 +23,8 @@ func TestTheRoleGrantsWhatWasRefused(t *testing.T) {
 		"get":    {{secrets, names, []string{"get", "update"}}},
 		"update": {{secrets, names, []string{"get", "update"}}},
 		"delete": {{secrets, names, []string{"get", "update", "delete"}}},
-		"watch":  {{secrets, names, []string{"get", "update", "watch"}}},
+		"list":   {{secrets, names, []string{"get", "list", "watch"}}},
+		"watch":  {{secrets, names, []string{"get", "list", "watch"}}},
 		"create": {{secrets, names, []string{"get", "update"}}, {secrets, nil, []string{"create"}}},
 	} {
 		t.Run(verb, func(t *testing.T) {
