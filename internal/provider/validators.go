@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -48,6 +49,15 @@ func isAbsolutePath() validator.String {
 	return textValidator{"a path that names one place", func(path string) []string {
 		if !filepath.IsAbs(expandHome(path)) {
 			return []string{"it has to be absolute, or to begin with ~/"}
+		}
+		return nil
+	}}
+}
+
+func isPositiveDuration() validator.String {
+	return textValidator{"a positive duration, such as 10s or 2m", func(value string) []string {
+		if parsed, err := time.ParseDuration(value); err != nil || parsed <= 0 {
+			return []string{"write it as 10s or 1m30s"}
 		}
 		return nil
 	}}
