@@ -73,8 +73,9 @@ func (c *connections) reveal(ctx context.Context, s memberlistSource) (keys.Live
 	}
 	waiting, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	if err := keys.Await(waiting, client, namespace, name); err != nil && waiting.Err() == nil || ctx.Err() != nil {
-		return keys.Live{}, nil, errors.Join(err, ctx.Err())
+	err = keys.Await(waiting, client, namespace, name)
+	if timeIsOver := waiting.Err() != nil && ctx.Err() == nil; err != nil && !timeIsOver {
+		return keys.Live{}, nil, err
 	}
 	return keys.Reveal(ctx, client, namespace, name)
 }

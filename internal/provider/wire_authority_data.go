@@ -49,11 +49,13 @@ func (d *wireAuthorityData) Schema(
 			"the following are null then."},
 		"fingerprint": readText("Fingerprint of the authority: `SHA256:` and the unpadded base64 of SHA-256 " +
 			"over its public key."),
-		"previous_fingerprint": readText("Fingerprint of the authority that it is retiring; null outside a rotation."),
+		"previous_fingerprint": readText("Fingerprint of the authority that it is retiring; null outside a " +
+			"rotation."),
 		"replaces": readText("Fingerprint of the authority that its certificate claims to have replaced; null " +
 			"if it was the first."),
-		"certificate_pem":  readText("The authority's certificate (public)."),
-		"trust_bundle_pem": readText("The certificates to trust: this one and, during a rotation, the previous one (public)."),
+		"certificate_pem": readText("The authority's certificate (public)."),
+		"trust_bundle_pem": readText("The certificates to trust: this one and, during a rotation, the " +
+			"previous one (public)."),
 		"not_after": readText("When the authority expires, RFC 3339 in UTC. One that has expired is shown all " +
 			"the same: compare with `plantimestamp()`."),
 		"published_at": readText("When the published copy was written, RFC 3339 in UTC; null with `local`."),

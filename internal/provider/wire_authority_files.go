@@ -99,7 +99,9 @@ func (e *wireAuthorityFiles) Open(
 	}
 }
 
-func (m *wireAuthorityFilesModel) reveal(ctx context.Context, authority *wirecert.Authority) diag.Diagnostics {
+func (m *wireAuthorityFilesModel) reveal(
+	ctx context.Context, authority *wirecert.Authority,
+) diag.Diagnostics {
 	text := map[string]string{}
 	for name, data := range authority.Files() {
 		text[name] = string(data)
