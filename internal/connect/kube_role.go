@@ -22,7 +22,10 @@ func (e *RequestError) Role() string {
 	rules := ""
 	if e.Name != "" {
 		verbs := []string{"get", "update"}
-		if e.Verb != "create" && !slices.Contains(verbs, e.Verb) {
+		switch {
+		case e.Verb == "list" || e.Verb == "watch": // who waits needs both, and writes nothing
+			verbs = []string{"get", "list", "watch"}
+		case e.Verb != "create" && !slices.Contains(verbs, e.Verb):
 			verbs = append(verbs, e.Verb)
 		}
 		rules += rule(secretsResource, e.Name, verbs...)

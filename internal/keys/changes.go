@@ -17,14 +17,16 @@ type changes struct {
 	latest string
 }
 
-// inOrder notes the Secret as it is to stay: whoever changed it up to here is nobody to report.
-func (c *changes) inOrder(secret *corev1.Secret) {
+// inOrder notes the Secret as it is to stay, and returns who changed it up to here.
+func (c *changes) inOrder(secret *corev1.Secret) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	latest := c.latest
 	c.known, c.latest = secret.ManagedFields, ""
+	return latest
 }
 
-// note looks at what an informer delivered.
+// note looks at what was read, or what an informer delivered.
 func (c *changes) note(object any) {
 	if final, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = final.Obj
@@ -44,10 +46,4 @@ func (c *changes) note(object any) {
 			newest, c.latest = entry.Time, entry.Manager
 		}
 	}
-}
-
-func (c *changes) last() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.latest
 }

@@ -93,6 +93,9 @@ type Result struct {
 	Action Action
 	Made   Made
 	Live   Live
+	// By is the field manager that changed the Secret last before this call wrote to it, since it was
+	// last in order; "" when managedFields do not tell.
+	By string
 }
 
 // EnsureSecret makes sure that the Secret holds keys. It reads live: valid keys are remembered and
@@ -158,6 +161,9 @@ func (p *Provisioner) step(
 	ctx context.Context, secret *corev1.Secret, found [][]byte, terms Terms, sent *offer,
 ) (Result, error) {
 	live := liveOf(secret, found)
+	if secret != nil {
+		p.changes.note(secret)
+	}
 	if sent.made != MadeNothing && slices.Equal(live.Fingerprints, sent.keys.fingerprints()) {
 		// The write had gone through although its answer said otherwise or was lost.
 		p.last = newKeyring(found)

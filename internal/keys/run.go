@@ -84,7 +84,7 @@ func (p *Provisioner) Run(ctx context.Context) {
 func (p *Provisioner) sync(
 	ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], item string,
 ) {
-	before, by := p.seen(), p.changes.last()
+	before := p.seen()
 	result, err := p.Apply(ctx, Terms{})
 	switch {
 	case err == nil:
@@ -93,7 +93,7 @@ func (p *Provisioner) sync(
 			p.report(&RestoredError{
 				Namespace: p.namespace, Name: p.name,
 				Fingerprint: before, Deleted: result.Made == MadeSecret,
-				UID: result.Live.UID, By: by,
+				UID: result.Live.UID, By: result.By,
 			})
 		}
 	case ctx.Err() != nil:

@@ -48,14 +48,18 @@ type Live struct {
 func (l Live) Primary() string { return primary(l.Fingerprints) }
 
 // Read looks at the Secret live, with one GET and nothing else. A Secret that is positively not
-// there is Live{}; one that only a person can put right is an error that wraps ErrInvalidSecret;
-// any failure to read is an error, never an absence.
+// there is Live{}; one that only a person can put right is an error that wraps ErrInvalidSecret,
+// beside a Live that says it exists; any failure to read is an error, never an absence.
 func Read(ctx context.Context, client SecretClient, namespace, name string) (Live, error) {
+	live, _, err := Reveal(ctx, client, namespace, name)
+	return live, err
+}
+
+// Reveal is Read that also returns the keys themselves, for whoever hands them on. They are nil
+// when there is none, and with every error.
+func Reveal(ctx context.Context, client SecretClient, namespace, name string) (Live, [][]byte, error) {
 	secret, keys, err := get(ctx, client, namespace, name)
-	if err != nil {
-		return Live{}, err
-	}
-	return liveOf(secret, keys), nil
+	return liveOf(secret, keys), keys, err
 }
 
 // get returns the Secret and its keys; both are nil when it does not exist, keys alone when it

@@ -14,6 +14,8 @@ type SecretWatcher struct {
 	client          SecretClient
 	namespace, name string
 	delivered       *keyring
+	// report receives what cannot be delivered, and what keeps it from watching.
+	report func(error)
 }
 
 // NewSecretWatcher watches Antrea's own Secret in the namespace.
@@ -23,7 +25,10 @@ func NewSecretWatcher(client SecretClient, namespace string) *SecretWatcher {
 
 // NewSecretWatcherFor watches the named Secret.
 func NewSecretWatcherFor(client SecretClient, namespace, name string) *SecretWatcher {
-	return &SecretWatcher{client: client, namespace: namespace, name: name}
+	return &SecretWatcher{
+		client: client, namespace: namespace, name: name,
+		report: func(err error) { logError(namespace, name, err) },
+	}
 }
 
 // Watch delivers the keys as soon as the Secret holds valid ones, which may be before Watch
@@ -43,8 +48,6 @@ func (w *SecretWatcher) Watch(stopCh <-chan struct{}, onKeys func(keys [][]byte)
 	})
 	go informer.RunWithContext(wait.ContextForChannel(stopCh))
 }
-
-func (w *SecretWatcher) report(err error) { logError(w.namespace, w.name, err) }
 
 // handle runs on the informer's one goroutine, so deliveries never overlap.
 func (w *SecretWatcher) handle(secret *corev1.Secret, onKeys func(keys [][]byte)) {

@@ -37,8 +37,8 @@ func (p *Provisioner) write(ctx context.Context, secret *corev1.Secret, sent *of
 		return Result{}, err
 	}
 	p.last = newKeyring(keys)
-	p.changes.inOrder(stored)
-	return Result{Action: sent.action, Made: sent.made, Live: liveOf(stored, keys)}, nil
+	by := p.changes.inOrder(stored)
+	return Result{Action: sent.action, Made: sent.made, Live: liveOf(stored, keys), By: by}, nil
 }
 
 // create sends no owner reference: the key must outlive whatever created it.

@@ -18,9 +18,9 @@ import (
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare/secretsmanagerstore"
 )
 
-// trap is a machine that nobody may call: each connection fails the test. It returns the variables
+// forbiddenMachine is one that nobody may call: each connection fails the test. It returns the variables
 // that make it the proxy of every other host, and the metadata service.
-func trap(t *testing.T) (address string, variables []string) {
+func forbiddenMachine(t *testing.T) (address string, variables []string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestAccProvider_looks_for_nothing_of_AWS_that_no_store_needs(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
-			address, variables := trap(t)
+			address, variables := forbiddenMachine(t)
 			s := newSession(t, "provider \"billet\" {\n"+test.object+"\n}\n"+f.config(f.host(), ""),
 				append(variables, "AWS_ENDPOINT_URL="+address, test.profile, "AWS_REGION="+testRegion,
 					"AWS_ACCESS_KEY_ID=AKIDENV", "AWS_SECRET_ACCESS_KEY=x")...)
@@ -67,7 +67,7 @@ func TestAccProvider_looks_for_nothing_of_AWS_that_no_store_needs(t *testing.T) 
 // S15: the mirror case. The configuration of Kubernetes is not even read.
 func TestAccProvider_looks_for_nothing_of_Kubernetes_that_only_AWS_needs(t *testing.T) {
 	c := newCloud(t)
-	address, variables := trap(t)
+	address, variables := forbiddenMachine(t)
 	s := newSession(t, c.in(c.secret(), c.host(), ""), append(variables,
 		"KUBE_HOST="+address, "KUBE_CONFIG_PATH=/nowhere/config", "KUBECONFIG=/nowhere/config")...)
 	s.apply(0)
@@ -77,7 +77,7 @@ func TestAccProvider_looks_for_nothing_of_Kubernetes_that_only_AWS_needs(t *test
 // S17: nothing but the endpoints set is dialled; an attribute beats the environment.
 func TestAccProvider_dials_nothing_but_the_endpoints_that_are_set(t *testing.T) {
 	inBoth(t, func(t *testing.T, c *cloud, p place) {
-		address, variables := trap(t)
+		address, variables := forbiddenMachine(t)
 		service := map[string]string{secretsManager: "secretsmanager", ssmParameter: "ssm"}[p.kind]
 		variable := map[string]string{
 			secretsManager: "AWS_ENDPOINT_URL_SECRETS_MANAGER", ssmParameter: "AWS_ENDPOINT_URL_SSM",
@@ -161,7 +161,7 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, variables := trap(t)
+			_, variables := forbiddenMachine(t)
 			var signers []string
 			c.proxy.Inject(signed(&signers))
 			s := newSession(t, "provider \"billet\" {\n  aws = { "+test.object+" }\n}\n"+c.authority(c.secret(), c.host(), ""),

@@ -8,14 +8,16 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/billetdev/terraform-provider-billet/internal/connect"
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 )
 
-// Every text that a user reads stands in this file. Summaries are constant; details say what was
-// found, what was left untouched and what to do. Nothing here ever sees key material.
+// Every text that a user reads stands in this file and in those that end in its name. Summaries are
+// constant; details say what was found, what was left untouched and what to do. Nothing here ever
+// sees key material.
 
 const unwritten = "Nothing was written."
 
@@ -38,15 +40,22 @@ func settingDiagnostics(object string, faults []*connect.SettingError) diag.Diag
 	return diags
 }
 
+// aboutSecret is a model that names a Secret, and its own way to the cluster if it has one.
+type aboutSecret interface {
+	where() (namespace, name string)
+	own() types.Object
+}
+
 // memberlistDiagnostics explains an error about the Secret of the model.
-func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnostics {
-	where := model.Namespace.ValueString() + "/" + model.Name.ValueString()
+func memberlistDiagnostics(model aboutSecret, err error) diag.Diagnostics {
+	namespace, name := model.where()
+	where := namespace + "/" + name
 	var pinned *keys.PinnedError
 	var gone *keys.GoneError
 	var changed *keys.ChangedError
 	var same *keys.SameKeysError
 	var request *connect.RequestError
-	if diags := connectionDiagnostics(model.Kubernetes, err); diags != nil {
+	if diags := connectionDiagnostics(model.own(), err); diags != nil {
 		return diags
 	}
 	switch {
@@ -62,7 +71,7 @@ func memberlistDiagnostics(model memberlistSecretModel, err error) diag.Diagnost
 	case errors.Is(err, keys.ErrInvalidSecret):
 		return one(invalidDiagnostic(where, err))
 	case errors.Is(err, keys.ErrNamespaceMissing), errors.Is(err, keys.ErrNamespaceTerminating):
-		return one(namespaceDiagnostic(model, err))
+		return one(namespaceDiagnostic(namespace, err))
 	case errors.As(err, &request) && apierrors.IsForbidden(err):
 		return one(deniedDiagnostic(request))
 	case errors.As(err, &request):
@@ -119,14 +128,14 @@ func invalidDiagnostic(where string, err error) diag.Diagnostic {
 			"\n\nOriginal error: %s", where, err))
 }
 
-func namespaceDiagnostic(model memberlistSecretModel, err error) diag.Diagnostic {
+func namespaceDiagnostic(namespace string, err error) diag.Diagnostic {
 	state, cure := "does not exist", "Create it first, and let this resource depend on it."
 	if errors.Is(err, keys.ErrNamespaceTerminating) {
 		state, cure = "is being terminated", "Wait until it is gone, and create it anew."
 	}
 	return diag.NewAttributeErrorDiagnostic(path.Root("namespace"), "The namespace cannot hold the Secret",
 		fmt.Sprintf("The namespace %s %s. %s %s\n\nOriginal error: %s",
-			model.Namespace.ValueString(), state, unwritten, cure, err))
+			namespace, state, unwritten, cure, err))
 }
 
 func rotatedOutside(state memberlistSecretModel) diag.Diagnostic {

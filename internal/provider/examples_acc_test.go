@@ -4,95 +4,174 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
 	"github.com/billetdev/terraform-provider-billet/internal/acctest"
+	"github.com/billetdev/terraform-provider-billet/internal/keys"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
 )
 
-func example(t *testing.T, path string) string {
+// example is a session in a copy of the directory below examples/. The replacements, in pairs, put the
+// test's own places where the example has those of a user.
+func example(t *testing.T, name, more string, variables []string, replacements ...string) *session {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", path))
+	s := traced(t, more, variables...)
+	directory := filepath.Join(acctest.Root(), "examples", filepath.FromSlash(name))
+	entries, err := os.ReadDir(directory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
-}
-
-// applied initialises Terraform with an example as it is; only its variables and the environment
-// are the test's.
-func (c *cloud) applied(path, dir string, variables ...string) *session {
-	c.t.Helper()
-	return newSession(c.t, example(c.t, path), append(variables,
-		"TF_VAR_deployment="+wirecerttest.Deployment, "TF_VAR_state_dir="+dir, "AWS_ENDPOINT_URL="+c.proxy.URL,
-		"AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=x")...)
-}
-
-func TestAccExample_active_and_passive_controllers_share_one_authority(t *testing.T) {
-	c := newCloud(t)
-	c.name = "billet/" + wirecerttest.Deployment + "/node-wire-authority"
-	p := c.secret()
-	one, two := c.host(), c.host()
-	active := c.applied("active-passive/main.tf", one, "TF_VAR_active=true")
-	passive := c.applied("active-passive/main.tf", two, "TF_VAR_active=false")
-	wants(t, passive.plan(refused), "There is no authority to adopt")
-	active.apply(0)
-	passive.apply(0)
-	if c.local(one) == "" || c.local(one) != c.local(two) || c.publishedPrint(p) != c.local(one) {
-		t.Fatalf("%s, %s, published %s", c.local(one), c.local(two), c.publishedPrint(p))
+	for _, entry := range entries {
+		text, err := os.ReadFile(filepath.Join(directory, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.NewReplacer(replacements...).Replace(string(text))
+		if err := os.WriteFile(s.path(entry.Name()), []byte(changed), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	wants(t, passive.run(0, "output"), c.local(one), "BEGIN CERTIFICATE")
-	old, _ := c.rotate(one)
-	active.apply(0)
-	wants(t, passive.plan(refused), "Refusing to replace the local authority", old)
-	active.plan(empty)
-	if got := c.described().Tags; len(got) != 1 || *got[0].Value != "billet" {
-		t.Errorf("%d tags", len(got))
+	return s
+}
+
+// alarms is what README.md of the drift check looks for in the plan.
+func alarms(plan string) bool {
+	return strings.Contains(plan, `"@level":"warn"`) || strings.Contains(plan, `"@level":"error"`)
+}
+
+func TestAccExample_nightly_drift_check_alarms_on_every_drift_and_cannot_write(t *testing.T) {
+	w, f := newWorld(t), newFleet(t)
+	before := w.put(line("a"))
+	user := w.reader("get") // as role.yaml grants
+	dir := f.host()
+	agreed := f.mint(dir, wirecerttest.Options{})
+	f.publish(dir)
+	s := example(t, "nightly-drift-check", "", []string{
+		"TF_VAR_kubeconfig=" + w.kubeconfig, "TF_VAR_namespace=" + w.namespace, "TF_VAR_primary_key=" + print("a"),
+		"TF_VAR_deployment=" + wirecerttest.Deployment, "TF_VAR_published=" + f.store, "TF_VAR_authority=" + agreed,
+	})
+	if said := s.run(0, "plan", "-json"); alarms(said) {
+		t.Errorf("it alarms without a drift:\n%s", said)
+	}
+	w.unchanged(before)
+	if got, want := w.asked(user), []string{"get /secrets/" + keys.DefaultName}; !slices.Equal(got, want) {
+		t.Errorf("asked %v, want %v", got, want)
+	}
+	for _, drift := range []struct {
+		what string
+		make func()
+		want string
+	}{
+		{"the key was rotated", func() { w.put(line("b") + line("a")) }, "the primary key is not " + print("a")},
+		{"the Secret is invalid", func() { w.put("AAAA") }, "index 0"},
+		{"the Secret is gone", w.remove, "the Secret does not exist"},
+		{"another authority is published", func() {
+			w.put(line("a"))
+			other := f.host()
+			f.mint(other, wirecerttest.Options{})
+			f.publish(other)
+		}, "published is not " + agreed},
+		{"the authority cannot be read", func() {
+			if err := os.WriteFile(f.store, []byte("{"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "The published authority cannot be read"},
+		{"nothing is published", func() {
+			if err := os.Remove(f.store); err != nil {
+				t.Fatal(err)
+			}
+		}, "none is published"},
+	} {
+		drift.make()
+		if said := s.run(0, "plan", "-json"); !alarms(said) || !strings.Contains(said, drift.want) {
+			t.Errorf("%s, and the plan says:\n%s", drift.what, said)
+		}
 	}
 }
 
-func TestAccExample_billet_and_Terraform_share_one_parameter(t *testing.T) {
-	c := newCloud(t)
-	p, dir, billet := c.parameter(), c.host(), c.host()
-	s := c.applied("shared-parameter/main.tf", dir, "TF_VAR_prefix="+c.prefix)
-	wants(t, s.plan(refused), "There is no authority to adopt")
-	want := c.mint(billet, wirecerttest.Options{})
-	c.publishTo(p, billet)
-	s.apply(0)
+// The files arrive byte for byte, with their modes, and never over an authority.
+func TestAccExample_hand_over_installs_the_authority_on_a_host_that_has_none(t *testing.T) {
+	f := newFleet(t)
+	dir, target := f.host(), f.host()
+	f.mint(dir, wirecerttest.Options{})
+	_, current := f.rotate(dir)
+	f.publish(dir)
+	s := example(t, "hand-over", "", []string{
+		"TF_VAR_deployment=" + wirecerttest.Deployment, "TF_VAR_published=" + f.store,
+		"TF_VAR_remote=sh -c", "TF_VAR_state_dir=" + target,
+	})
+	s.plan(changes)
+	s.shown()
+	s.applySaved(empty)
+	if got := f.local(target); got != current {
+		t.Errorf("the new host holds %q", got)
+	}
+	same := func(dir string) string {
+		text := ""
+		for _, name := range []string{"ca/ca.key", "ca/ca.crt", "ca/ca-previous.key", "ca/ca-previous.crt", "authority-created"} {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			info, serr := os.Stat(filepath.Join(dir, name))
+			if err != nil || serr != nil {
+				t.Fatal(err, serr)
+			}
+			text += fmt.Sprintf("%s %s %x\n", name, info.Mode(), data)
+		}
+		return text
+	}
+	if same(target) != same(dir) {
+		t.Error("the files differ")
+	}
 	s.plan(empty)
-	if c.local(dir) != want || len(c.history()) != 1 {
-		t.Errorf("the host holds %s, %d versions", c.local(dir), len(c.history()))
+	s.leaksNothing(keyOf(t, dir)...)
+	before := tree(t, target)
+	wants(t, s.apply(refused, "-replace=terraform_data.hand_over"), "has, or had, an authority: nothing was written")
+	if tree(t, target) != before {
+		t.Error("the second hand-over touched the host")
 	}
 }
 
-// T10: each line of the import example is one that import understands, and each kind of store has one.
-func TestExample_imports_from_each_kind_of_store(t *testing.T) {
-	r := &wireAuthority{}
-	var schema resource.SchemaResponse
-	r.Schema(t.Context(), resource.SchemaRequest{}, &schema)
-	seen := map[string]bool{}
-	for line := range strings.Lines(example(t, "resources/billet_wire_authority/import.sh")) {
-		id, found := strings.CutPrefix(strings.TrimSpace(line), "terraform import billet_wire_authority.this ")
-		if !found {
-			continue
-		}
-		resp := resource.ImportStateResponse{State: tfsdk.State{Schema: schema.Schema,
-			Raw: tftypes.NewValue(schema.Schema.Type().TerraformType(t.Context()), nil)}}
-		r.ImportState(t.Context(), resource.ImportStateRequest{ID: id}, &resp)
-		if resp.Diagnostics.HasError() {
-			t.Errorf("%s: %v", id, resp.Diagnostics)
-		}
-		var model wireAuthorityModel
-		resp.Diagnostics.Append(resp.State.Get(t.Context(), &model)...)
-		s := storeOf(model.Store)
-		seen[s.kind] = s.known && strings.HasSuffix(id, s.kind+"="+s.place)
+// The small examples of the documentation, with the test's places in place of a user's.
+func TestAccExample_of_each_data_source_ephemeral_resource_and_function_is_applied(t *testing.T) {
+	w, c := newWorld(t), newCloud(t)
+	w.put(line("a"))
+	dir := c.host()
+	c.mint(dir, wirecerttest.Options{})
+	c.publish(dir)
+	c.name = "billet/node-wire-authority"
+	c.publishTo(c.secret(), dir)
+	certificate, err := os.ReadFile(filepath.Join(dir, "ca", "ca.crt"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := fmt.Sprint(seen); got != "map[file:true secrets_manager:true ssm_parameter:true]" {
-		t.Errorf("lines for %s", got)
+	both := strings.Replace(c.provider("skip_credentials_validation = true"), "aws = {",
+		fmt.Sprintf("kubernetes = { config_path = %q }\n  aws = {", w.kubeconfig), 1)
+	variables := []string{"TF_VAR_gossip_keys=" + line("a"), "TF_VAR_expected= " + print("a"), "TF_VAR_certificate=" + string(certificate)}
+	for name, want := range map[string]string{
+		"data-sources/billet_memberlist_secret":      "",
+		"data-sources/billet_wire_authority":         "",
+		"ephemeral-resources/billet_memberlist_keys": "keys.gpg",
+		"ephemeral-resources/billet_wire_authority":  "ca.key.gpg",
+		"functions/memberlist_key_fingerprints":      print("a"),
+		"functions/ca_fingerprint":                   c.local(dir),
+		"functions/same_fingerprint":                 "true",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := example(t, name, both, variables,
+				"kube-system", w.namespace, `"antrea" {}`, fmt.Sprintf("\"antrea\" {\n  namespace = %q\n}", w.namespace),
+				"/var/lib/billet", dir, "/mnt/shared/billet/node-wire-authority.json", c.store,
+				"gpg --encrypt --recipient ops@example.com --yes --output", "cat >")
+			said := s.apply(empty)
+			wantsNot(t, said, "Warning")
+			switch kind, _, _ := strings.Cut(name, "/"); kind {
+			case "functions":
+				wants(t, said, want)
+			case "ephemeral-resources":
+				if info, err := os.Stat(s.path(want)); err != nil || info.Size() < 40 {
+					t.Errorf("%s: %v", want, err)
+				}
+			}
+		})
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/billetdev/terraform-provider-billet/internal/connect"
 )
@@ -169,6 +171,20 @@ func (c *connections) cluster(ctx context.Context, own types.Object) (*connect.C
 	return c.clusters.Open(settings)
 }
 
+// secrets are the Secrets of a namespace, after the guard against a wrong cluster.
+func (c *connections) secrets(
+	ctx context.Context, own types.Object, namespace string,
+) (*connect.Secrets, error) {
+	cluster, err := c.cluster(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	if err := cluster.CheckAllowed(ctx); err != nil {
+		return nil, err
+	}
+	return cluster.Secrets(namespace), nil
+}
+
 // unknownCluster names the attributes that keep the object's cluster from being dialled for now.
 func (c *connections) unknownCluster(ctx context.Context, own types.Object) []string {
 	settings, err := c.settingsFor(ctx, own)
@@ -187,4 +203,25 @@ func secretsIn(fields map[string]field, value types.Object) bool {
 		}
 	}
 	return false
+}
+
+// withoutSecrets is the object with null in place of all that is kept out of plan and state.
+func withoutSecrets(f field, value attr.Value) attr.Value {
+	if f.sensitive {
+		null, err := f.attrType().ValueFromTerraform(context.Background(),
+			tftypes.NewValue(f.attrType().TerraformType(context.Background()), nil))
+		if err != nil {
+			panic("a type of this package has no null: " + err.Error())
+		}
+		return null
+	}
+	nested, ok := value.(types.Object)
+	if !ok || nested.IsNull() {
+		return value
+	}
+	kept := nested.Attributes()
+	for name, one := range kept {
+		kept[name] = withoutSecrets(f.fields[name], one)
+	}
+	return types.ObjectValueMust(nested.AttributeTypes(context.Background()), kept)
 }

@@ -43,7 +43,7 @@ const (
 
 func newMemberlistSecret() resource.Resource { return &memberlistSecret{} }
 
-type memberlistSecret struct{ connections *connections }
+type memberlistSecret struct{ connectedResource }
 
 type memberlistSecretModel struct {
 	Namespace             types.String   `tfsdk:"namespace"`
@@ -182,15 +182,6 @@ func computedText(description string) schema.StringAttribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 }
 
-// Configure also runs before the provider was configured, during validation.
-func (r *memberlistSecret) Configure(
-	_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse,
-) {
-	if connections, ok := req.ProviderData.(*connections); ok {
-		r.connections = connections
-	}
-}
-
 // ValidateConfig judges the keys and the connection that the resource brings along.
 func (r *memberlistSecret) ValidateConfig(
 	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
@@ -206,6 +197,12 @@ func (r *memberlistSecret) ValidateConfig(
 
 // errNotConfigured is for a resource that is used although Terraform configured no provider.
 var errNotConfigured = errors.New("the provider is not configured")
+
+func (m memberlistSecretModel) where() (namespace, name string) {
+	return m.Namespace.ValueString(), m.Name.ValueString()
+}
+
+func (m memberlistSecretModel) own() types.Object { return m.Kubernetes }
 
 func (m *memberlistSecretModel) id() types.String {
 	return types.StringValue(m.Namespace.ValueString() + "/" + m.Name.ValueString())

@@ -117,15 +117,12 @@ func (r *memberlistSecret) planExisting(
 func (r *memberlistSecret) look(
 	ctx context.Context, model memberlistSecretModel, own types.Object,
 ) (keys.Live, error) {
-	cluster, err := r.connections.cluster(ctx, own)
+	namespace, name := model.where()
+	client, err := r.connections.secrets(ctx, own, namespace)
 	if err != nil {
 		return keys.Live{}, err
 	}
-	if err := cluster.CheckAllowed(ctx); err != nil {
-		return keys.Live{}, err
-	}
-	namespace := model.Namespace.ValueString()
-	return keys.Read(ctx, cluster.Secrets(namespace), namespace, model.Name.ValueString())
+	return keys.Read(ctx, client, namespace, name)
 }
 
 // planUpdate marks unknown exactly what the write can change. The framework has marked every

@@ -82,9 +82,9 @@ resource "billet_memberlist_secret" "test" {}
 `, f.URL)
 }
 
-// K1: no failure to read is an absence, and the state stays as it was.
-func TestMemberlistSecret_takes_no_failure_to_read_for_an_absence(t *testing.T) {
-	for name, answer := range map[string]http.HandlerFunc{
+// failures are answers to a GET that say nothing about the Secret.
+func failures() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
 		"401":                     status(401, "Unauthorized", ""),
 		"403":                     status(403, "Forbidden", `"kind":"secrets","name":"antrea-memberlist-keys"`),
 		"500":                     status(500, "InternalError", ""),
@@ -96,7 +96,12 @@ func TestMemberlistSecret_takes_no_failure_to_read_for_an_absence(t *testing.T) 
 		"200 with another object": body(200, "application/json", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"x"}}`),
 		"200 with nothing":        body(200, "application/json", `{}`),
 		"a closed connection":     func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-	} {
+	}
+}
+
+// K1: no failure to read is an absence, and the state stays as it was.
+func TestMemberlistSecret_takes_no_failure_to_read_for_an_absence(t *testing.T) {
+	for name, answer := range failures() {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeAPI(t)
 			run(t, resource.TestStep{Config: api.config()},

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -18,7 +20,11 @@ import (
 	"github.com/billetdev/terraform-provider-billet/internal/connect"
 )
 
-var _ provider.ProviderWithValidateConfig = (*billetProvider)(nil)
+var (
+	_ provider.ProviderWithValidateConfig     = (*billetProvider)(nil)
+	_ provider.ProviderWithEphemeralResources = (*billetProvider)(nil)
+	_ provider.ProviderWithFunctions          = (*billetProvider)(nil)
+)
 
 // New returns the provider; version goes into its user agent.
 func New(version string) func() provider.Provider {
@@ -39,8 +45,8 @@ type providerModel struct {
 	AWS        types.Object `tfsdk:"aws"`
 }
 
-// connections is what resources get from the provider: settings, and clients made on first use, so
-// that nothing is looked for that no resource needs.
+// connections is what every object gets from the provider: settings, and clients made on first use, so
+// that nothing is looked for that no object needs.
 type connections struct {
 	kubernetes connect.Kubernetes
 	clusters   *connect.Pool
@@ -107,11 +113,23 @@ func (p *billetProvider) Configure(
 		kubernetes: kubernetes, clusters: connect.NewPool(p.lookup, userAgent),
 		aws: connect.NewLazyAccount(aws, p.lookup, userAgent),
 	}
-	resp.ResourceData = connections
+	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = connections, connections, connections
 }
 
 func (p *billetProvider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{newMemberlistSecret, newWireAuthority}
 }
 
-func (p *billetProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+func (p *billetProvider) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{newMemberlistSecretData, newWireAuthorityData}
+}
+
+func (p *billetProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{newMemberlistKeys, newWireAuthorityFiles}
+}
+
+func (p *billetProvider) Functions(context.Context) []func() function.Function {
+	return []func() function.Function{
+		newMemberlistKeyFingerprints, newCAFingerprint, newSameFingerprint,
+	}
+}

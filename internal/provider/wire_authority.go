@@ -27,7 +27,7 @@ var (
 
 func newWireAuthority() resource.Resource { return &wireAuthority{} }
 
-type wireAuthority struct{ connections *connections }
+type wireAuthority struct{ connectedResource }
 
 type wireAuthorityModel struct {
 	Deployment                   types.String   `tfsdk:"deployment"`
@@ -140,15 +140,6 @@ func wireComputed() map[string]schema.Attribute {
 
 func (m *wireAuthorityModel) id() types.String {
 	return types.StringValue(m.Deployment.ValueString() + ":" + m.StateDir.ValueString())
-}
-
-// Configure also runs before the provider was configured, during validation.
-func (r *wireAuthority) Configure(
-	_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse,
-) {
-	if connections, ok := req.ProviderData.(*connections); ok {
-		r.connections = connections
-	}
 }
 
 // published says that this resource put there what is in its store, as far as it knows.

@@ -67,8 +67,8 @@ func answer(operation string, status int, header, body string) moto.Fault {
 	}}
 }
 
-// failures are answers to a read that say nothing about whether the authority is there.
-func failures(read string) map[string]moto.Fault {
+// readFaults are answers to a read that say nothing about whether the authority is there.
+func readFaults(read string) map[string]moto.Fault {
 	refuse := func(status int, code string) moto.Fault {
 		refusal := moto.Refusal(status, code, "the last words")
 		return moto.Fault{Operation: read, Act: func(*moto.Exchange) moto.Answer { return refusal }}
@@ -99,7 +99,7 @@ func TestAccWireAuthority_takes_no_failure_of_AWS_for_an_absence(t *testing.T) {
 		s.apply(0)
 		c.proxy.Forget()
 		state, published := s.state(), c.holdsPublished(p)
-		for name, fault := range failures(p.read) {
+		for name, fault := range readFaults(p.read) {
 			c.proxy.Inject(fault)
 			printed := s.plan(refused)
 			c.proxy.Heal()

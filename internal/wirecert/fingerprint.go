@@ -49,20 +49,6 @@ func ParseFingerprint(text string) (string, error) {
 	return s, nil
 }
 
-// SameFingerprint says whether two texts are the same fingerprint, exactly but for the white space
-// around them. A text that is no fingerprint is ErrFingerprint, never a mere difference.
-func SameFingerprint(a, b string) (bool, error) {
-	fa, err := ParseFingerprint(a)
-	if err != nil {
-		return false, fmt.Errorf("first fingerprint: %w", err)
-	}
-	fb, err := ParseFingerprint(b)
-	if err != nil {
-		return false, fmt.Errorf("second fingerprint: %w", err)
-	}
-	return fa == fb, nil
-}
-
 func explainPrefix(s string) string {
 	switch {
 	case s == "":
