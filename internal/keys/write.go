@@ -37,7 +37,7 @@ func (p *Provisioner) write(ctx context.Context, secret *corev1.Secret, sent *of
 		return Result{}, err
 	}
 	p.last = newKeyring(keys)
-	by := p.changes.inOrder(stored)
+	by := p.changes.wrote(stored)
 	return Result{Action: sent.action, Made: sent.made, Live: liveOf(stored, keys), By: by}, nil
 }
 
