@@ -108,6 +108,24 @@ func TestAccProvider_dials_nothing_but_the_endpoints_that_are_set(t *testing.T) 
 	})
 }
 
+// S17: what needs a service without an address is refused and does not go to AWS.
+func TestAccProvider_takes_no_role_where_STS_has_no_endpoint(t *testing.T) {
+	c := newCloud(t)
+	_, variables := trap(t)
+	s := newSession(t, fmt.Sprintf(`
+provider "billet" {
+  aws = {
+    region      = %q
+    access_key  = "AKIDPROVIDER"
+    secret_key  = %q
+    endpoints   = { secretsmanager = %q }
+    assume_role = [{ role_arn = "arn:aws:iam::123456789012:role/writer" }]
+  }
+}`, testRegion, testSecretKey, c.proxy.URL)+c.authority(c.secret(), c.host(), ""), variables...)
+	wants(t, s.plan(refused), "sts."+testRegion+".amazonaws.com", "Set the endpoint of this service")
+	c.asked()
+}
+
 // S17
 func TestAccProvider_refuses_an_endpoint_that_is_no_address(t *testing.T) {
 	c := newCloud(t)

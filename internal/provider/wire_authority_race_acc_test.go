@@ -79,7 +79,9 @@ func TestAccWireAuthority_of_two_publishes_at_once_one_is_refused(t *testing.T) 
 	}
 	c.rotate(one)
 	c.rotate(two)
-	c.proxy.Inject(meet("PutSecretValue"))
+	read := c.at("AWSCURRENT")
+	var moves []string
+	c.proxy.Inject(overhear(&moves, "UpdateSecretVersionStage"), meet("PutSecretValue"))
 	printed, codes := together(t, sessions...)
 	slices.Sort(codes)
 	if !slices.Equal(codes, []int{0, 1}) {
@@ -94,6 +96,12 @@ func TestAccWireAuthority_of_two_publishes_at_once_one_is_refused(t *testing.T) 
 		loser, said = c.local(two), printed[1]
 	}
 	wants(t, said, "Error:", loser, winner)
+	// Both name the version that they read: that is what lets the service refuse one of them.
+	for _, move := range moves {
+		if strings.Contains(move, `"AWSCURRENT"`) && !strings.Contains(move, `"RemoveFromVersionId":"`+read+`"`) {
+			t.Errorf("a move is not from %s: %s", read, move)
+		}
+	}
 	// The loser's version is left without a stage; no stage of ours stays.
 	if c.at("BILLET_PENDING") != "" {
 		t.Errorf("stages: %v", c.described().VersionIdsToStages)

@@ -124,7 +124,8 @@ func TestAccWireAuthority_a_secret_that_somebody_deleted_is_not_taken_for_a_lost
 			}
 			c.proxy.Forget()
 		},
-		Config: config, PlanOnly: true, ExpectError: says("The secret is scheduled for deletion", "restore-secret"),
+		Config: config, PlanOnly: true, ExpectError: says("The published authority cannot be read",
+			"is scheduled for deletion", "restore-secret"),
 	})
 	c.wroteNothing(p)
 }
