@@ -82,7 +82,8 @@ func TestAccProvider_dials_nothing_but_the_endpoints_that_are_set(t *testing.T) 
 		variable := map[string]string{
 			secretsManager: "AWS_ENDPOINT_URL_SECRETS_MANAGER", ssmParameter: "AWS_ENDPOINT_URL_SSM",
 		}[p.kind]
-		keys := []string{"AWS_ACCESS_KEY_ID=AKIDENV", "AWS_SECRET_ACCESS_KEY=" + testSecretKey, "AWS_REGION=" + testRegion}
+		keys := []string{"AWS_ACCESS_KEY_ID=AKIDENV", "AWS_SECRET_ACCESS_KEY=" + testSecretKey,
+			"AWS_REGION=" + testRegion}
 		object := func(endpoints string) string {
 			return "provider \"billet\" {\n  aws = {" + endpoints + "}\n}\n" + c.authority(p, c.host(), "")
 		}
@@ -129,7 +130,8 @@ provider "billet" {
 // S17
 func TestAccProvider_refuses_an_endpoint_that_is_no_address(t *testing.T) {
 	c := newCloud(t)
-	for _, bad := range []string{"127.0.0.1:4566", "ftp://127.0.0.1", "http://user:pass@127.0.0.1", "http://127.0.0.1/?x=1"} {
+	for _, bad := range []string{"127.0.0.1:4566", "ftp://127.0.0.1", "http://user:pass@127.0.0.1",
+		"http://127.0.0.1/?x=1"} {
 		config := strings.ReplaceAll(c.in(c.secret(), c.host(), ""), c.proxy.URL, bad)
 		run(t, resource.TestStep{Config: config, ExpectError: says("Invalid connection setting", "endpoints.")})
 	}
@@ -152,9 +154,9 @@ func signed(into *[]string) moto.Fault {
 func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 	const static = `access_key = "AKIDATTRIBUTE", secret_key = "x"`
 	config, credentials := "[default]\nsso_region = us-east-2\n", ""
-	for _, profile := range []string{"one", "two"} {
-		config += "[profile " + profile + "]\nregion = us-west-" + map[string]string{"one": "1", "two": "2"}[profile] + "\n"
-		credentials += "[" + profile + "]\naws_access_key_id = AKID" + profile + "\naws_secret_access_key = x\n"
+	for number, profile := range []string{"one", "two"} {
+		config += fmt.Sprintf("[profile %s]\nregion = us-west-%d\n", profile, number+1)
+		credentials += fmt.Sprintf("[%[1]s]\naws_access_key_id = AKID%[1]s\naws_secret_access_key = x\n", profile)
 	}
 	for name, test := range map[string]struct {
 		object    string
@@ -168,8 +170,9 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 		"a profile of the environment": {"", []string{"AWS_PROFILE=one"}, "AKIDone us-west-1"},
 		"the profile attribute against the environment": {`profile = "two"`,
 			[]string{"AWS_PROFILE=one"}, "AKIDtwo us-west-2"},
-		"a missing profile": {`profile = "three"`, []string{"AWS_PROFILE=one"}, `Invalid connection setting|profile|"three"`},
-		"no region":         {static, nil, "Invalid connection setting|region|AWS_REGION"},
+		"a missing profile": {`profile = "three"`, []string{"AWS_PROFILE=one"},
+			`Invalid connection setting|profile|"three"`},
+		"no region": {static, nil, "Invalid connection setting|region|AWS_REGION"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCloud(t)
@@ -182,7 +185,8 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 			_, variables := trap(t)
 			var signers []string
 			c.proxy.Inject(signed(&signers))
-			s := newSession(t, "provider \"billet\" {\n  aws = { "+test.object+" }\n}\n"+c.authority(c.secret(), c.host(), ""),
+			object := "provider \"billet\" {\n  aws = { " + test.object + " }\n}\n"
+			s := newSession(t, object+c.authority(c.secret(), c.host(), ""),
 				slices.Concat(variables, test.variables, []string{"AWS_ENDPOINT_URL=" + c.proxy.URL,
 					"AWS_CONFIG_FILE=" + filepath.Join(home, "config"),
 					"AWS_SHARED_CREDENTIALS_FILE=" + filepath.Join(home, "credentials")})...)
@@ -202,7 +206,9 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 // The guard on the account stands before the first call to a store.
 func TestAccProvider_refuses_an_account_that_is_not_allowed(t *testing.T) {
 	inBoth(t, func(t *testing.T, c *cloud, p place) {
-		for _, guard := range []string{`allowed_account_ids = ["210987654321"]`, `forbidden_account_ids = ["123456789012"]`} {
+		for _, guard := range []string{
+			`allowed_account_ids = ["210987654321"]`, `forbidden_account_ids = ["123456789012"]`,
+		} {
 			dir := c.host()
 			c.mint(dir, wirecerttest.Options{})
 			before := tree(t, dir)
