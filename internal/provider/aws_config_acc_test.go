@@ -138,16 +138,16 @@ func TestAccProvider_refuses_an_endpoint_that_is_no_address(t *testing.T) {
 	c.asked()
 }
 
-// signed names the key and the region of each request's signature.
-func signed(into *[]string) moto.Fault {
-	return moto.Fault{When: func(x *moto.Exchange) bool {
+// signed keeps the key and the region of each request's signature.
+func signed(into *overheard) moto.Fault {
+	return into.listen(func(x *moto.Exchange) (string, bool) {
 		_, rest, _ := strings.Cut(x.Header.Get("Authorization"), "Credential=")
 		scope := strings.Split(rest, "/")
-		if len(scope) > 2 {
-			*into = append(*into, scope[0]+" "+scope[2])
+		if len(scope) < 3 {
+			return "", false
 		}
-		return false
-	}}
+		return scope[0] + " " + scope[2], true
+	})
 }
 
 // S16: an attribute beats the environment, which beats the shared files.
@@ -183,7 +183,7 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 				}
 			}
 			_, variables := trap(t)
-			var signers []string
+			var signers overheard
 			c.proxy.Inject(signed(&signers))
 			object := "provider \"billet\" {\n  aws = { " + test.object + " }\n}\n"
 			s := newSession(t, object+c.authority(c.secret(), c.host(), ""),
@@ -196,8 +196,8 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 				return
 			}
 			s.plan(changes)
-			if slices.Sort(signers); !slices.Equal(slices.Compact(signers), []string{test.want}) {
-				t.Errorf("signed by %v", signers)
+			if got := signers.distinct(); !slices.Equal(got, []string{test.want}) {
+				t.Errorf("signed by %v", got)
 			}
 		})
 	}
@@ -228,18 +228,17 @@ func TestAccProvider_refuses_an_account_that_is_not_allowed(t *testing.T) {
 // A role is taken for the store's calls, and the region of a store beats the provider's.
 func TestAccProvider_takes_the_role_and_the_region_of_the_store(t *testing.T) {
 	c := newCloud(t)
-	var signers []string
+	var signers overheard
 	c.proxy.Inject(signed(&signers))
 	p := c.secret(`region = "us-west-2"`)
 	run(t, resource.TestStep{Config: c.provider(`skip_credentials_validation = true
     assume_role = [{ role_arn = "arn:aws:iam::123456789012:role/writer" }]`) + c.authority(p, c.host(), ""),
 		ConfigStateChecks: []statecheck.StateCheck{holds("outcome", "minted")}})
-	slices.Sort(signers)
-	signers = slices.Compact(signers)
-	if c.proxy.Count("AssumeRole") == 0 || slices.Contains(signers, "AKIDPROVIDER us-west-2") {
-		t.Errorf("signed by %v", signers)
+	got := signers.distinct()
+	if c.proxy.Count("AssumeRole") == 0 || slices.Contains(got, "AKIDPROVIDER us-west-2") {
+		t.Errorf("signed by %v", got)
 	}
-	for _, signer := range signers {
+	for _, signer := range got {
 		if want := " us-west-2"; signer != "AKIDPROVIDER "+testRegion && !strings.HasSuffix(signer, want) {
 			t.Errorf("signed by %s", signer)
 		}
@@ -254,32 +253,30 @@ func TestAccProvider_follows_the_region_of_an_ARN(t *testing.T) {
 	c := newCloud(t)
 	c.empty()
 	arn := *c.described().ARN
-	var signers []string
+	var signers overheard
 	c.proxy.Inject(signed(&signers))
 	config := strings.Replace(c.in(c.secret(), c.host(), ""), fmt.Sprintf("%q", testRegion), `"us-east-1"`, 1)
 	run(t, resource.TestStep{Config: strings.Replace(config, fmt.Sprintf("%q", c.name), fmt.Sprintf("%q", arn), 1)})
-	slices.Sort(signers)
-	if !slices.Equal(slices.Compact(signers), []string{"AKIDPROVIDER " + testRegion}) ||
+	if got := signers.distinct(); !slices.Equal(got, []string{"AKIDPROVIDER " + testRegion}) ||
 		secretsmanagerstore.RegionOf(arn) != testRegion {
-		t.Errorf("signed by %v", signers)
+		t.Errorf("signed by %v", got)
 	}
 }
 
 func TestAccProvider_names_itself_and_Terraform_to_AWS(t *testing.T) {
 	inBoth(t, func(t *testing.T, c *cloud, p place) {
-		var agents []string
-		c.proxy.Inject(moto.Fault{When: func(x *moto.Exchange) bool {
-			agents = append(agents, x.Header.Get("User-Agent"))
-			return false
-		}})
+		var agents overheard
+		c.proxy.Inject(agents.listen(func(x *moto.Exchange) (string, bool) {
+			return x.Header.Get("User-Agent"), true
+		}))
 		s := newSession(t, c.provider(`user_agent = ["fleet/7"]`)+c.authority(p, c.host(), ""))
 		s.apply(0)
-		if len(agents) == 0 {
+		if len(agents.all()) == 0 {
 			t.Fatal("nothing was asked")
 		}
 		line, _, _ := strings.Cut(s.run(0, "version"), "\n")
 		want := "terraform-provider-billet/0.1.0 Terraform/" + strings.TrimPrefix(line, "Terraform v") + " "
-		for _, agent := range agents {
+		for _, agent := range agents.all() {
 			if !strings.HasPrefix(agent, want) || !strings.HasSuffix(agent, " fleet/7") {
 				t.Errorf("user agent %q, want %q first", agent, want)
 			}

@@ -11,7 +11,7 @@ import (
 func TestAccWireAuthority_deletes_a_secret_only_with_its_recovery_window(t *testing.T) {
 	c := newCloud(t)
 	p, dir := c.secret(), c.host()
-	var requests []string
+	var requests overheard
 	c.proxy.Inject(overhear(&requests, "DeleteSecret"))
 	const policy = `deletion_policy = "delete_published"`
 	s := newSession(t, c.in(p, dir, policy))
@@ -20,9 +20,9 @@ func TestAccWireAuthority_deletes_a_secret_only_with_its_recovery_window(t *test
 	wants(t, printed, "The published authority will be deleted", c.local(dir), dir, "stays as it is")
 	local := tree(t, dir)
 	s.applySaved(0)
-	if len(requests) != 1 || !strings.Contains(requests[0], `"RecoveryWindowInDays":30`) ||
-		strings.Contains(requests[0], "Force") {
-		t.Errorf("requests %q", requests)
+	if len(requests.all()) != 1 || !strings.Contains(requests.all()[0], `"RecoveryWindowInDays":30`) ||
+		strings.Contains(requests.all()[0], "Force") {
+		t.Errorf("requests %q", requests.all())
 	}
 	if c.described().DeletedDate == nil || tree(t, dir) != local {
 		t.Error("the secret stays, or the host was touched")

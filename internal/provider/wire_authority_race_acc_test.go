@@ -104,7 +104,7 @@ func TestAccWireAuthority_of_two_publishes_at_once_one_is_refused(t *testing.T) 
 	c.rotate(one)
 	c.rotate(two)
 	read := c.at("AWSCURRENT")
-	var moves []string
+	var moves overheard
 	c.proxy.Inject(overhear(&moves, "UpdateSecretVersionStage"))
 	c.proxy.Inject(secondAfterMove()...)
 	printed, codes := together(t, sessions...)
@@ -122,7 +122,7 @@ func TestAccWireAuthority_of_two_publishes_at_once_one_is_refused(t *testing.T) 
 	}
 	wants(t, said, "Error:", loser, winner)
 	// Both name the version that they read: that is what lets the service refuse one of them.
-	for _, move := range moves {
+	for _, move := range moves.all() {
 		if strings.Contains(move, `"AWSCURRENT"`) && !strings.Contains(move, `"RemoveFromVersionId":"`+read+`"`) {
 			t.Errorf("a move is not from %s: %s", read, move)
 		}

@@ -73,7 +73,7 @@ func TestAccWireAuthority_an_empty_secret_is_nothing_published(t *testing.T) {
 			c := newCloud(t)
 			p, dir := c.secret(), c.host()
 			c.empty()
-			var requests []string
+			var requests overheard
 			if pending {
 				version := c.put("somebody's rotation", "AWSPENDING")
 				c.move("AWSCURRENT", version, "")
@@ -91,7 +91,7 @@ func TestAccWireAuthority_an_empty_secret_is_nothing_published(t *testing.T) {
 			if c.publishedPrint(p) != want || c.at("BILLET_PENDING") != "" {
 				t.Errorf("stages: %v", c.described().VersionIdsToStages)
 			}
-			if strings.Contains(strings.Join(requests, ""), "AWSPENDING") {
+			if strings.Contains(strings.Join(requests.all(), ""), "AWSPENDING") {
 				t.Error("somebody's stage was touched")
 			}
 		})
