@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -206,14 +207,42 @@ func after(operation string, fault moto.Fault) []moto.Fault {
 	}}}
 }
 
-// overhear keeps the bodies of requests, of these operations or of all, and changes nothing.
-func overhear(bodies *[]string, operations ...string) moto.Fault {
+// overheard are texts of requests, in order of arrival.
+type overheard struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (o *overheard) all() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.texts)
+}
+
+// distinct are the texts sorted, each once.
+func (o *overheard) distinct() []string {
+	all := o.all()
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// listen keeps a text of each request and changes nothing.
+func (o *overheard) listen(text func(*moto.Exchange) (text string, keep bool)) moto.Fault {
 	return moto.Fault{When: func(x *moto.Exchange) bool {
-		if len(operations) == 0 || slices.Contains(operations, x.Operation) {
-			*bodies = append(*bodies, string(x.Request))
+		if one, keep := text(x); keep {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.texts = append(o.texts, one)
 		}
 		return false
 	}}
+}
+
+// overhear keeps the bodies of requests, of these operations or of all.
+func overhear(into *overheard, operations ...string) moto.Fault {
+	return into.listen(func(x *moto.Exchange) (string, bool) {
+		return string(x.Request), len(operations) == 0 || slices.Contains(operations, x.Operation)
+	})
 }
 
 // documentOf is the document that publishes what the host holds.

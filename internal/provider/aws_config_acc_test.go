@@ -82,7 +82,8 @@ func TestAccProvider_dials_nothing_but_the_endpoints_that_are_set(t *testing.T) 
 		variable := map[string]string{
 			secretsManager: "AWS_ENDPOINT_URL_SECRETS_MANAGER", ssmParameter: "AWS_ENDPOINT_URL_SSM",
 		}[p.kind]
-		keys := []string{"AWS_ACCESS_KEY_ID=AKIDENV", "AWS_SECRET_ACCESS_KEY=" + testSecretKey, "AWS_REGION=" + testRegion}
+		keys := []string{"AWS_ACCESS_KEY_ID=AKIDENV", "AWS_SECRET_ACCESS_KEY=" + testSecretKey,
+			"AWS_REGION=" + testRegion}
 		object := func(endpoints string) string {
 			return "provider \"billet\" {\n  aws = {" + endpoints + "}\n}\n" + c.authority(p, c.host(), "")
 		}
@@ -108,35 +109,54 @@ func TestAccProvider_dials_nothing_but_the_endpoints_that_are_set(t *testing.T) 
 	})
 }
 
+// S17: what needs a service without an address is refused and does not go to AWS.
+func TestAccProvider_takes_no_role_where_STS_has_no_endpoint(t *testing.T) {
+	c := newCloud(t)
+	_, variables := forbiddenMachine(t)
+	s := newSession(t, fmt.Sprintf(`
+provider "billet" {
+  aws = {
+    region      = %q
+    access_key  = "AKIDPROVIDER"
+    secret_key  = %q
+    endpoints   = { secretsmanager = %q }
+    assume_role = [{ role_arn = "arn:aws:iam::123456789012:role/writer" }]
+  }
+}`, testRegion, testSecretKey, c.proxy.URL)+c.authority(c.secret(), c.host(), ""), variables...)
+	wants(t, s.plan(refused), "sts."+testRegion+".amazonaws.com", "Set the endpoint of this service")
+	c.asked()
+}
+
 // S17
 func TestAccProvider_refuses_an_endpoint_that_is_no_address(t *testing.T) {
 	c := newCloud(t)
-	for _, bad := range []string{"127.0.0.1:4566", "ftp://127.0.0.1", "http://user:pass@127.0.0.1", "http://127.0.0.1/?x=1"} {
+	for _, bad := range []string{"127.0.0.1:4566", "ftp://127.0.0.1", "http://user:pass@127.0.0.1",
+		"http://127.0.0.1/?x=1"} {
 		config := strings.ReplaceAll(c.in(c.secret(), c.host(), ""), c.proxy.URL, bad)
 		run(t, resource.TestStep{Config: config, ExpectError: says("Invalid connection setting", "endpoints.")})
 	}
 	c.asked()
 }
 
-// signed names the key and the region of each request's signature.
-func signed(into *[]string) moto.Fault {
-	return moto.Fault{When: func(x *moto.Exchange) bool {
+// signed keeps the key and the region of each request's signature.
+func signed(into *overheard) moto.Fault {
+	return into.listen(func(x *moto.Exchange) (string, bool) {
 		_, rest, _ := strings.Cut(x.Header.Get("Authorization"), "Credential=")
 		scope := strings.Split(rest, "/")
-		if len(scope) > 2 {
-			*into = append(*into, scope[0]+" "+scope[2])
+		if len(scope) < 3 {
+			return "", false
 		}
-		return false
-	}}
+		return scope[0] + " " + scope[2], true
+	})
 }
 
 // S16: an attribute beats the environment, which beats the shared files.
 func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 	const static = `access_key = "AKIDATTRIBUTE", secret_key = "x"`
 	config, credentials := "[default]\nsso_region = us-east-2\n", ""
-	for _, profile := range []string{"one", "two"} {
-		config += "[profile " + profile + "]\nregion = us-west-" + map[string]string{"one": "1", "two": "2"}[profile] + "\n"
-		credentials += "[" + profile + "]\naws_access_key_id = AKID" + profile + "\naws_secret_access_key = x\n"
+	for number, profile := range []string{"one", "two"} {
+		config += fmt.Sprintf("[profile %s]\nregion = us-west-%d\n", profile, number+1)
+		credentials += fmt.Sprintf("[%[1]s]\naws_access_key_id = AKID%[1]s\naws_secret_access_key = x\n", profile)
 	}
 	for name, test := range map[string]struct {
 		object    string
@@ -150,8 +170,9 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 		"a profile of the environment": {"", []string{"AWS_PROFILE=one"}, "AKIDone us-west-1"},
 		"the profile attribute against the environment": {`profile = "two"`,
 			[]string{"AWS_PROFILE=one"}, "AKIDtwo us-west-2"},
-		"a missing profile": {`profile = "three"`, []string{"AWS_PROFILE=one"}, `Invalid connection setting|profile|"three"`},
-		"no region":         {static, nil, "Invalid connection setting|region|AWS_REGION"},
+		"a missing profile": {`profile = "three"`, []string{"AWS_PROFILE=one"},
+			`Invalid connection setting|profile|"three"`},
+		"no region": {static, nil, "Invalid connection setting|region|AWS_REGION"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCloud(t)
@@ -162,9 +183,10 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 				}
 			}
 			_, variables := forbiddenMachine(t)
-			var signers []string
+			var signers overheard
 			c.proxy.Inject(signed(&signers))
-			s := newSession(t, "provider \"billet\" {\n  aws = { "+test.object+" }\n}\n"+c.authority(c.secret(), c.host(), ""),
+			object := "provider \"billet\" {\n  aws = { " + test.object + " }\n}\n"
+			s := newSession(t, object+c.authority(c.secret(), c.host(), ""),
 				slices.Concat(variables, test.variables, []string{"AWS_ENDPOINT_URL=" + c.proxy.URL,
 					"AWS_CONFIG_FILE=" + filepath.Join(home, "config"),
 					"AWS_SHARED_CREDENTIALS_FILE=" + filepath.Join(home, "credentials")})...)
@@ -174,8 +196,8 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 				return
 			}
 			s.plan(changes)
-			if slices.Sort(signers); !slices.Equal(slices.Compact(signers), []string{test.want}) {
-				t.Errorf("signed by %v", signers)
+			if got := signers.distinct(); !slices.Equal(got, []string{test.want}) {
+				t.Errorf("signed by %v", got)
 			}
 		})
 	}
@@ -184,7 +206,9 @@ func TestAccProvider_knows_whose_credentials_and_region_count(t *testing.T) {
 // The guard on the account stands before the first call to a store.
 func TestAccProvider_refuses_an_account_that_is_not_allowed(t *testing.T) {
 	inBoth(t, func(t *testing.T, c *cloud, p place) {
-		for _, guard := range []string{`allowed_account_ids = ["210987654321"]`, `forbidden_account_ids = ["123456789012"]`} {
+		for _, guard := range []string{
+			`allowed_account_ids = ["210987654321"]`, `forbidden_account_ids = ["123456789012"]`,
+		} {
 			dir := c.host()
 			c.mint(dir, wirecerttest.Options{})
 			before := tree(t, dir)
@@ -204,18 +228,17 @@ func TestAccProvider_refuses_an_account_that_is_not_allowed(t *testing.T) {
 // A role is taken for the store's calls, and the region of a store beats the provider's.
 func TestAccProvider_takes_the_role_and_the_region_of_the_store(t *testing.T) {
 	c := newCloud(t)
-	var signers []string
+	var signers overheard
 	c.proxy.Inject(signed(&signers))
 	p := c.secret(`region = "us-west-2"`)
 	run(t, resource.TestStep{Config: c.provider(`skip_credentials_validation = true
     assume_role = [{ role_arn = "arn:aws:iam::123456789012:role/writer" }]`) + c.authority(p, c.host(), ""),
 		ConfigStateChecks: []statecheck.StateCheck{holds("outcome", "minted")}})
-	slices.Sort(signers)
-	signers = slices.Compact(signers)
-	if c.proxy.Count("AssumeRole") == 0 || slices.Contains(signers, "AKIDPROVIDER us-west-2") {
-		t.Errorf("signed by %v", signers)
+	got := signers.distinct()
+	if c.proxy.Count("AssumeRole") == 0 || slices.Contains(got, "AKIDPROVIDER us-west-2") {
+		t.Errorf("signed by %v", got)
 	}
-	for _, signer := range signers {
+	for _, signer := range got {
 		if want := " us-west-2"; signer != "AKIDPROVIDER "+testRegion && !strings.HasSuffix(signer, want) {
 			t.Errorf("signed by %s", signer)
 		}
@@ -230,32 +253,30 @@ func TestAccProvider_follows_the_region_of_an_ARN(t *testing.T) {
 	c := newCloud(t)
 	c.empty()
 	arn := *c.described().ARN
-	var signers []string
+	var signers overheard
 	c.proxy.Inject(signed(&signers))
 	config := strings.Replace(c.in(c.secret(), c.host(), ""), fmt.Sprintf("%q", testRegion), `"us-east-1"`, 1)
 	run(t, resource.TestStep{Config: strings.Replace(config, fmt.Sprintf("%q", c.name), fmt.Sprintf("%q", arn), 1)})
-	slices.Sort(signers)
-	if !slices.Equal(slices.Compact(signers), []string{"AKIDPROVIDER " + testRegion}) ||
+	if got := signers.distinct(); !slices.Equal(got, []string{"AKIDPROVIDER " + testRegion}) ||
 		secretsmanagerstore.RegionOf(arn) != testRegion {
-		t.Errorf("signed by %v", signers)
+		t.Errorf("signed by %v", got)
 	}
 }
 
 func TestAccProvider_names_itself_and_Terraform_to_AWS(t *testing.T) {
 	inBoth(t, func(t *testing.T, c *cloud, p place) {
-		var agents []string
-		c.proxy.Inject(moto.Fault{When: func(x *moto.Exchange) bool {
-			agents = append(agents, x.Header.Get("User-Agent"))
-			return false
-		}})
+		var agents overheard
+		c.proxy.Inject(agents.listen(func(x *moto.Exchange) (string, bool) {
+			return x.Header.Get("User-Agent"), true
+		}))
 		s := newSession(t, c.provider(`user_agent = ["fleet/7"]`)+c.authority(p, c.host(), ""))
 		s.apply(0)
-		if len(agents) == 0 {
+		if len(agents.all()) == 0 {
 			t.Fatal("nothing was asked")
 		}
 		line, _, _ := strings.Cut(s.run(0, "version"), "\n")
 		want := "terraform-provider-billet/0.1.0 Terraform/" + strings.TrimPrefix(line, "Terraform v") + " "
-		for _, agent := range agents {
+		for _, agent := range agents.all() {
 			if !strings.HasPrefix(agent, want) || !strings.HasSuffix(agent, " fleet/7") {
 				t.Errorf("user agent %q, want %q first", agent, want)
 			}

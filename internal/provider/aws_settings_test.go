@@ -51,12 +51,14 @@ func TestAWSSettings_name_each_unknown_leaf(t *testing.T) {
 		"region":      types.StringValue("eu-west-1"),
 		"assume_role": types.ListValueMust(role, []attr.Value{known, partly, types.ObjectUnknown(role.AttrTypes)}),
 		"endpoints":   nothing(endpoints, map[string]attr.Value{"ssm": types.StringUnknown()}),
-		"user_agent":  types.ListValueMust(types.StringType, []attr.Value{types.StringUnknown(), types.StringValue("a/1")}),
+		"user_agent": types.ListValueMust(types.StringType,
+			[]attr.Value{types.StringUnknown(), types.StringValue("a/1")}),
 	}))
 	if len(found) > 0 {
 		t.Fatal(found[0])
 	}
-	want := []string{"assume_role[1].role_arn", "assume_role[1].tags", "assume_role[2]", "endpoints.ssm", "user_agent"}
+	want := []string{"assume_role[1].role_arn", "assume_role[1].tags", "assume_role[2]",
+		"endpoints.ssm", "user_agent"}
 	if !slices.Equal(settings.Unknown, want) {
 		t.Errorf("unknown %v, want %v", settings.Unknown, want)
 	}

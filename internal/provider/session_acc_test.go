@@ -81,7 +81,8 @@ func (s *session) run(exitCode int, arguments ...string) string {
 	if run.ExitCode != exitCode {
 		s.t.Fatalf("terraform %v ended with exit code %d, not %d:\n%s", arguments, run.ExitCode, exitCode, printed)
 	}
-	log, err := os.OpenFile(filepath.Join(s.cli.Directory, "printed.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(s.cli.Directory, "printed.log"),
+		os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		s.t.Fatal(err)
 	}

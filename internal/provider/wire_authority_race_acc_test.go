@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,29 @@ func meet(operation string) moto.Fault {
 		both.Done()
 		both.Wait()
 		return x.Forward()
+	}}
+}
+
+// secondAfterMove holds two puts until both have arrived, and the answer of the second one until
+// AWSCURRENT has moved to the first one's version.
+func secondAfterMove() []moto.Fault {
+	puts, moved := meet("PutSecretValue"), make(chan struct{})
+	put, arrived := puts.Act, new(atomic.Int64)
+	puts.Act = func(x *moto.Exchange) moto.Answer {
+		second := arrived.Add(1) == 2
+		answer := put(x)
+		if second {
+			<-moved
+		}
+		return answer
+	}
+	return []moto.Fault{puts, {
+		Operation: "UpdateSecretVersionStage", Times: 1,
+		When: func(x *moto.Exchange) bool { return x.Input("VersionStage") == "AWSCURRENT" },
+		Act: func(x *moto.Exchange) moto.Answer {
+			defer close(moved)
+			return x.Forward()
+		},
 	}}
 }
 
@@ -79,7 +103,10 @@ func TestAccWireAuthority_of_two_publishes_at_once_one_is_refused(t *testing.T) 
 	}
 	c.rotate(one)
 	c.rotate(two)
-	c.proxy.Inject(meet("PutSecretValue"))
+	read := c.at("AWSCURRENT")
+	var moves overheard
+	c.proxy.Inject(overhear(&moves, "UpdateSecretVersionStage"))
+	c.proxy.Inject(secondAfterMove()...)
 	printed, codes := together(t, sessions...)
 	slices.Sort(codes)
 	if !slices.Equal(codes, []int{0, 1}) {
@@ -94,6 +121,12 @@ func TestAccWireAuthority_of_two_publishes_at_once_one_is_refused(t *testing.T) 
 		loser, said = c.local(two), printed[1]
 	}
 	wants(t, said, "Error:", loser, winner)
+	// Both name the version that they read: that is what lets the service refuse one of them.
+	for _, move := range moves.all() {
+		if strings.Contains(move, `"AWSCURRENT"`) && !strings.Contains(move, `"RemoveFromVersionId":"`+read+`"`) {
+			t.Errorf("a move is not from %s: %s", read, move)
+		}
+	}
 	// The loser's version is left without a stage; no stage of ours stays.
 	if c.at("BILLET_PENDING") != "" {
 		t.Errorf("stages: %v", c.described().VersionIdsToStages)

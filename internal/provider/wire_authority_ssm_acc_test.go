@@ -60,7 +60,7 @@ func padded(bytes int) wirecerttest.Options {
 func TestAccWireAuthority_a_parameter_grows_into_the_next_tier_in_place(t *testing.T) {
 	c := newCloud(t)
 	p, dir := c.parameter(), c.host()
-	var requests []string
+	var requests overheard
 	c.proxy.Inject(overhear(&requests, "PutParameter", "DeleteParameter"))
 	c.proxy.Inject(moto.SizeLimits()...)
 	c.mint(dir, wirecerttest.Options{})
@@ -77,10 +77,10 @@ func TestAccWireAuthority_a_parameter_grows_into_the_next_tier_in_place(t *testi
 	run(t, resource.TestStep{
 		Config: c.in(p, dir, consent), ConfigStateChecks: []statecheck.StateCheck{holds("outcome", "published")},
 	})
-	if len(requests) != 2 {
-		t.Fatalf("%d requests", len(requests))
+	if len(requests.all()) != 2 {
+		t.Fatalf("%d requests", len(requests.all()))
 	}
-	for _, request := range requests {
+	for _, request := range requests.all() {
 		if !strings.Contains(request, `"Tier":"Intelligent-Tiering"`) {
 			t.Error("a request names another tier")
 		}
@@ -131,7 +131,7 @@ func TestAccWireAuthority_the_first_publish_never_overwrites_a_parameter(t *test
 				theirs := map[string]string{
 					"the same": c.documentOf(dir), "another": c.documentOf(other), "plain text": "hello",
 				}[value]
-				var requests []string
+				var requests overheard
 				c.proxy.Inject(overhear(&requests, "PutParameter"))
 				hook := planHook(func(plancheck.CheckPlanRequest) error { c.putParameter(theirs); return nil })
 				if late {
@@ -154,10 +154,10 @@ func TestAccWireAuthority_the_first_publish_never_overwrites_a_parameter(t *test
 				if got := c.history(); len(got) != 1 || got[0] != theirs {
 					t.Errorf("%d versions", len(got))
 				}
-				if want := map[bool]int{false: 0, true: 1}[late]; len(requests) != want {
-					t.Errorf("%d requests", len(requests))
+				if want := map[bool]int{false: 0, true: 1}[late]; len(requests.all()) != want {
+					t.Errorf("%d requests", len(requests.all()))
 				}
-				for _, request := range requests {
+				for _, request := range requests.all() {
 					if !strings.Contains(request, `"Overwrite":false`) {
 						t.Error("the first publish would overwrite")
 					}
@@ -172,7 +172,7 @@ func TestAccWireAuthority_a_later_publish_compares_the_parameter_version(t *test
 	c := newCloud(t)
 	p, dir, other := c.parameter(), c.host(), c.host()
 	config := c.in(p, dir, "publish_rotations = true")
-	var requests []string
+	var requests overheard
 	c.mint(dir, wirecerttest.Options{})
 	y := c.mint(other, wirecerttest.Options{})
 	run(t, resource.TestStep{Config: config}, resource.TestStep{
@@ -185,8 +185,8 @@ func TestAccWireAuthority_a_later_publish_compares_the_parameter_version(t *test
 		})),
 		ExpectError: says("Refusing to choose between two authorities", y),
 	})
-	if len(requests) != 0 {
-		t.Errorf("%d requests", len(requests))
+	if len(requests.all()) != 0 {
+		t.Errorf("%d requests", len(requests.all()))
 	}
 	if c.publishedPrint(p) != c.local(other) {
 		t.Error("the other writer's document is gone")
@@ -207,16 +207,16 @@ func TestAccWireAuthority_deletes_the_parameter_it_published(t *testing.T) {
 func TestAccWireAuthority_gives_the_key_with_each_publish_of_a_parameter(t *testing.T) {
 	c := newCloud(t)
 	p, dir := c.parameter(`kms_key_id = "alias/billet"`), c.host()
-	var requests []string
+	var requests overheard
 	c.proxy.Inject(overhear(&requests, "PutParameter"))
 	config := c.in(p, dir, "publish_rotations = true")
 	run(t, resource.TestStep{Config: config}, resource.TestStep{
 		PreConfig: func() { c.rotate(dir) }, Config: config,
 	})
-	if len(requests) != 2 {
-		t.Fatalf("%d requests", len(requests))
+	if len(requests.all()) != 2 {
+		t.Fatalf("%d requests", len(requests.all()))
 	}
-	for _, request := range requests {
+	for _, request := range requests.all() {
 		if !strings.Contains(request, `"KeyId":"alias/billet"`) || !strings.Contains(request, `"Type":"SecureString"`) {
 			t.Error("a publish names another key or type")
 		}
