@@ -108,6 +108,7 @@ func SharedCluster(t testing.TB) *Cluster {
 // Main runs the tests of a package and then stops what they shared. It is for TestMain.
 func Main(m *testing.M) int {
 	code := m.Run()
+	stopMoto()
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.cluster != nil {

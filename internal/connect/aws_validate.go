@@ -99,6 +99,9 @@ func (v *awsValidation) roles() {
 }
 
 func (v *awsValidation) role(attribute, arn, session string, duration time.Duration) {
+	if slices.Contains(v.a.Unknown, attribute) {
+		return // nothing of this role is known yet
+	}
 	if !v.isSet(attribute+".role_arn", awsRoleRule.MatchString(arn)) {
 		v.add(attribute+".role_arn", fmt.Sprintf("%q is not the ARN of a role", arn),
 			"The form is arn:aws:iam::ACCOUNT:role/NAME")

@@ -40,6 +40,8 @@ func TestValidateOfAWSNamesTheAttribute(t *testing.T) {
 			"assume_role[1].role_arn"},
 		{"unknown role", AWS{AssumeRole: []AssumeRole{{}},
 			Unknown: []string{"assume_role[0].role_arn"}}, ""},
+		{"role of which nothing is known", AWS{AssumeRole: []AssumeRole{{RoleARN: role}, {}},
+			Unknown: []string{"assume_role[1]"}}, ""},
 		{"session name", AWS{AssumeRole: []AssumeRole{{RoleARN: role, SessionName: "a b"}}},
 			"assume_role[0].session_name"},
 		{"duration", AWS{AssumeRole: []AssumeRole{{RoleARN: role, Duration: time.Minute}}},

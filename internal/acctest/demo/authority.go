@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
 )
@@ -215,7 +216,7 @@ func (a *authorityDemo) searched() error {
 	if err := expect(len(a.keys) > 4, "no private key was seen"); err != nil {
 		return err
 	}
-	files, err := leaks(a.directory, a.keys)
+	files, err := acctest.Leaks(a.directory, a.keys)
 	if err != nil {
 		return err
 	}

@@ -223,7 +223,7 @@ func (m *memberlistDemo) consented() error {
 }
 
 func (m *memberlistDemo) searched() error {
-	files, err := leaks(m.directory, m.secret.keys)
+	files, err := acctest.Leaks(m.directory, m.secret.keys)
 	if err != nil {
 		return err
 	}

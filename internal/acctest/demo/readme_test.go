@@ -36,7 +36,10 @@ func TestAccTheConfigurationInTheReadmeWorksAsPrinted(t *testing.T) {
 	if err := acctest.WriteKubeconfig(filepath.Join(home, ".kube", "config"), cluster.Config); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(directory, "main.tf"), []byte(readmeConfiguration(t)))
+	text := []byte(readmeConfiguration(t))
+	if err := os.WriteFile(filepath.Join(directory, "main.tf"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	mirror, err := acctest.BuildProvider(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/billetdev/terraform-provider-billet/internal/acctest/moto"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare/awscall"
 )
 
@@ -131,3 +132,38 @@ func FuzzARNs(f *testing.F) {
 }
 
 var _ awscall.Sleep = (&bench{}).sleep
+
+func TestTheRegionOfAnARNIsItsOwn(t *testing.T) {
+	for id, want := range map[string]string{
+		"arn:aws:secretsmanager:eu-west-1:123456789012:secret:ca-AbCdE1":      "eu-west-1",
+		"arn:aws-cn:secretsmanager:cn-north-1:123456789012:secret:a/b-AbCdE1": "cn-north-1",
+		"billet/ca": "",
+		"arn:aws:ssm:eu-west-1:123456789012:parameter/a": "",
+		"": "",
+	} {
+		if got := RegionOf(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+	}
+}
+
+// A secret that took a publish before is not asked about again: only the size can be a reason.
+func TestCheckingASecretThatTookAPublishMakesNoCall(t *testing.T) {
+	b := newBench(t)
+	b.proxy.Inject(moto.Replica("us-east-1")...)
+	emptySecret(t, b)
+	store := b.store(t, func(c *Config) { c.Writable = true })
+	if err := store.CheckPublish(t.Context(), 100); err != nil {
+		t.Error(err)
+	}
+	var size *SizeError
+	if err := store.CheckPublish(t.Context(), SizeLimit+1); !errors.As(err, &size) {
+		t.Errorf("got %v", err)
+	}
+	wantCalls(t, b)
+	var replica *ReplicaError
+	if err := b.store(t).CheckPublish(t.Context(), 100); !errors.As(err, &replica) {
+		t.Errorf("got %v", err)
+	}
+	wantCalls(t, b, "DescribeSecret")
+}

@@ -1,4 +1,4 @@
-package main
+package acctest
 
 import (
 	"archive/zip"
@@ -31,9 +31,9 @@ func spellings(key []byte) [][]byte {
 	return all
 }
 
-// leaks searches every file that Terraform wrote under the directory, plan files unpacked, for the
+// Leaks searches every file that Terraform wrote under the directory, plan files unpacked, for the
 // keys. It returns how many files it read.
-func leaks(directory string, keys [][]byte) (files int, err error) {
+func Leaks(directory string, keys [][]byte) (files int, err error) {
 	err = filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
