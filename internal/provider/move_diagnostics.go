@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
+	"github.com/billetdev/terraform-provider-billet/internal/wireshare/parameterstore"
 )
 
 // The texts about what comes from elsewhere: a moved block, an identity, a list.
@@ -34,4 +35,25 @@ func badImportIdentity(problems []string) diag.Diagnostic {
 	return diag.NewErrorDiagnostic("Invalid import identity", fmt.Sprintf(
 		"The identity is a namespace and a name, such as kube-system and %s, or a namespace alone: %s",
 		keys.DefaultName, strings.Join(problems, "; ")))
+}
+
+func badAuthorityIdentity(problem string) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("Invalid import identity", strings.TrimSpace(
+		"The identity is deployment, a deployment id of 32 lower-case hex characters, state_dir, an absolute "+
+			"path, and one of secrets_manager, ssm_parameter and file. "+problem))
+}
+
+func storeNotMovable(source string) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("The state of the moved resource names no store", fmt.Sprintf(
+		"The state of the %s does not say where an authority is published. The state stays as it was, and "+
+			"nothing was written.\n\nAn aws_secretsmanager_secret_version says it in secret_id; the name of an "+
+			"aws_ssm_parameter has to be PREFIX%s. Otherwise remove the moved block, and import the "+
+			"authority.", source, parameterstore.Leaf))
+}
+
+func documentNotMovable(source string, err error) diag.Diagnostic {
+	return diag.NewErrorDiagnostic("The moved resource holds no published authority", fmt.Sprintf(
+		"What the state of the %s holds is not the document that publishes an authority. The state stays as "+
+			"it was, and nothing was written. If that state is stale, refresh it "+
+			"where it is, and move it then.\n\nOriginal error: %s", source, err))
 }
