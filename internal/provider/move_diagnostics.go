@@ -1,11 +1,14 @@
 package provider
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/billetdev/terraform-provider-billet/internal/connect"
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare/parameterstore"
 )
@@ -56,4 +59,28 @@ func documentNotMovable(source string, err error) diag.Diagnostic {
 		"What the state of the %s holds is not the document that publishes an authority. The state stays as "+
 			"it was, and nothing was written. If that state is stale, refresh it "+
 			"where it is, and move it then.\n\nOriginal error: %s", source, err))
+}
+
+// listDiagnostics explains why no Secrets could be listed.
+func listDiagnostics(model memberlistSecretModel, err error) diag.Diagnostics {
+	var request *connect.RequestError
+	if !errors.As(err, &request) {
+		return memberlistDiagnostics(model, err)
+	}
+	where := "all namespaces"
+	if !model.Namespace.IsNull() {
+		where = "namespace " + model.Namespace.ValueString()
+	}
+	cure := ""
+	if apierrors.IsForbidden(err) {
+		role := request.Role()
+		if model.Namespace.IsNull() {
+			role = strings.ReplaceAll(role, "Role", "ClusterRole")
+			cure = " A list of one namespace takes less: set namespace."
+		}
+		cure = fmt.Sprintf("%s This grants it:\n\n%s", cure, role)
+	}
+	return one(diag.NewErrorDiagnostic("The Secrets could not be listed", fmt.Sprintf(
+		"Secrets named %s in %s, as %s.%s\n\nOriginal error: %s",
+		model.Name.ValueString(), where, request.Identity, cure, request)))
 }

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -167,4 +168,24 @@ func (p *protocol) read(
 	}
 	p.well(resp.Diagnostics)
 	return resp
+}
+
+// list lists resources by the configuration, which is JSON, and returns what is streamed.
+func (p *protocol) list(resource, config string, limit int64, include bool) []tfprotov6.ListResourceResult {
+	p.t.Helper()
+	server, ok := p.server.(tfprotov6.ListResourceServer)
+	if !ok {
+		p.t.Fatal("the server lists nothing")
+	}
+	schema := p.schema.ListResourceSchemas[resource]
+	if schema == nil {
+		p.t.Fatalf("%s cannot be listed", resource)
+	}
+	stream, err := server.ListResource(p.t.Context(), &tfprotov6.ListResourceRequest{
+		TypeName: resource, Config: p.value(schema.ValueType(), config), Limit: limit, IncludeResource: include,
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return slices.Collect(stream.Results)
 }

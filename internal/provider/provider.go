@@ -108,6 +108,7 @@ func (p *billetProvider) Configure(
 		aws: connect.NewLazyAccount(aws, p.lookup, userAgent),
 	}
 	resp.ResourceData = connections
+	resp.ListResourceData = connections
 }
 
 func (p *billetProvider) Resources(context.Context) []func() resource.Resource {
