@@ -30,7 +30,7 @@ func (r *memberlistSecret) Create(
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(keepCredentials(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-		resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -51,7 +51,7 @@ func (r *memberlistSecret) Update(
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(keepCredentials(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-		resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -158,7 +158,7 @@ func (r *memberlistSecret) Read(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
+	resp.Diagnostics.Append(identify(ctx, resp.Identity, state.identity())...)
 	writeOnly, diags := credentialsAreWriteOnly(ctx, req.Private)
 	resp.Diagnostics.Append(diags...)
 	if writeOnly {

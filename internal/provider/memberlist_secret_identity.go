@@ -53,7 +53,7 @@ func (r *memberlistSecret) ImportState(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.Identity.Set(ctx, secretIdentity(namespace, name))...)
+	resp.Diagnostics.Append(identify(ctx, resp.Identity, secretIdentity(namespace, name))...)
 	resp.Diagnostics.Append(takeOver(ctx, &resp.State, map[string]any{
 		"namespace": namespace, "name": name, "origin": originImported,
 	})...)

@@ -99,7 +99,8 @@ func TestAccMemberlistSecret_a_state_without_identity_gets_one(t *testing.T) {
 	}
 	for _, private := range [][]byte{nil, writeOnly} {
 		read := p.read(secretResource, state, nil, private)
-		if identity := p.texts(of, read.NewIdentity.IdentityData); identity["namespace"] != w.namespace || identity["name"] != "s" {
+		identity := p.texts(of, read.NewIdentity.IdentityData)
+		if identity["namespace"] != w.namespace || identity["name"] != "s" {
 			t.Errorf("identity %v", identity)
 		}
 	}
@@ -108,7 +109,8 @@ func TestAccMemberlistSecret_a_state_without_identity_gets_one(t *testing.T) {
 func TestMemberlistSecret_refuses_an_identity_that_names_no_Secret(t *testing.T) {
 	p := newProtocol(t, "")
 	for _, bad := range []string{
-		`{"namespace":"a/b"}`, `{"namespace":""}`, `{"name":"n"}`, `{"namespace":"ns","name":"Not Valid"}`, `{"namespace":"ns","name":""}`,
+		`{"namespace":"a/b"}`, `{"namespace":""}`, `{"name":"n"}`,
+		`{"namespace":"ns","name":"Not Valid"}`, `{"namespace":"ns","name":""}`,
 	} {
 		_, diagnostics := p.importAs(secretResource, bad)
 		if len(diagnostics) != 1 || diagnostics[0].Summary != "Invalid import identity" ||

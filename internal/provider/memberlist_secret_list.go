@@ -97,7 +97,7 @@ func (l *memberlistSecrets) find(
 func listed(ctx context.Context, req list.ListRequest, secret connect.SecretName) list.ListResult {
 	result := req.NewListResult(ctx)
 	result.DisplayName = secret.Namespace + "/" + secret.Name
-	result.Diagnostics.Append(result.Identity.Set(ctx, secretIdentity(secret.Namespace, secret.Name))...)
+	result.Diagnostics.Append(identify(ctx, result.Identity, secretIdentity(secret.Namespace, secret.Name))...)
 	if req.IncludeResource {
 		result.Diagnostics.Append(includeSecret(ctx, result.Resource, secret)...)
 	}

@@ -52,7 +52,8 @@ func TestAccMemberlistSecret_lists_the_Secrets_of_its_name_without_their_keys(t 
 	if got := p.names(in, 0); !slices.Equal(got, []string{here}) {
 		t.Errorf("listed %v in %s", got, w.namespace)
 	}
-	if got := p.names(fmt.Sprintf(`{"namespace":%q,"name":"another"}`, w.namespace), 0); !slices.Equal(got, []string{w.namespace + "/another"}) {
+	named := fmt.Sprintf(`{"namespace":%q,"name":"another"}`, w.namespace)
+	if got := p.names(named, 0); !slices.Equal(got, []string{w.namespace + "/another"}) {
 		t.Errorf("listed %v", got)
 	}
 	results := p.list(secretResource, in, 0, true)
@@ -88,7 +89,8 @@ func TestAccMemberlistSecret_listing_needs_list_on_this_one_name_only(t *testing
 		t.Errorf("listed %v", got)
 	}
 	for _, request := range w.cluster.Requests(t, user) {
-		if request.Verb != "list" || !strings.Contains(request.RequestURI, "fieldSelector=metadata.name%3Dantrea-memberlist-keys") {
+		if request.Verb != "list" ||
+			!strings.Contains(request.RequestURI, "fieldSelector=metadata.name%3Dantrea-memberlist-keys") {
 			t.Errorf("%s %s", request.Verb, request.RequestURI)
 		}
 	}
@@ -106,8 +108,9 @@ func TestAccMemberlistSecret_listing_needs_list_on_this_one_name_only(t *testing
 // A server that answers with whole Secrets, or a page of a proxy, is not listened to.
 func TestMemberlistSecret_lists_nothing_from_an_answer_that_is_not_metadata(t *testing.T) {
 	for name, test := range map[string]struct{ kind, answer, want string }{
-		"whole Secrets": {"application/json", `{"kind":"SecretList","apiVersion":"v1","items":[{"metadata":{"namespace":"a","name":"b"},"data":{"keys":"x"}}]}`, "another kind of object"},
-		"a page":        {"text/html", `<html>please log in</html>`, "not a JSON object"},
+		"whole Secrets": {"application/json", `{"kind":"SecretList","apiVersion":"v1",
+"items":[{"metadata":{"namespace":"a","name":"b"},"data":{"keys":"x"}}]}`, "another kind of object"},
+		"a page": {"text/html", `<html>please log in</html>`, "not a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeAPI(t)
@@ -137,8 +140,8 @@ func TestMemberlistSecret_follows_the_pages_of_a_list(t *testing.T) {
 		if r.URL.Query().Get("continue") == "more" {
 			page, next = "2", ""
 		}
-		body(http.StatusOK, "application/json", fmt.Sprintf(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
-"metadata":{"continue":%q},"items":[{"metadata":{"namespace":"n%s","name":"s"}}]}`, next, page))(w, r)
+		body(http.StatusOK, "application/json", fmt.Sprintf(`{
+"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"continue":%q},"items":[{"metadata":{"namespace":"n%s","name":"s"}}]}`, next, page))(w, r)
 	})
 	p := newProtocol(t, fmt.Sprintf(`{"kubernetes":{"host":%q,"token":"t"}}`, api.URL))
 	if got := p.names("", 0); !slices.Equal(got, []string{"n1/s", "n2/s"}) {

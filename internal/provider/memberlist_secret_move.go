@@ -60,7 +60,7 @@ func (m movedSecret) into(ctx context.Context, source string, resp *resource.Mov
 		values["live_key_fingerprints"] = []string{m.primary}
 	}
 	diags := takeOver(ctx, &resp.TargetState, values)
-	diags.Append(resp.TargetIdentity.Set(ctx, secretIdentity(m.namespace, m.name))...)
+	diags.Append(identify(ctx, resp.TargetIdentity, secretIdentity(m.namespace, m.name))...)
 	return diags
 }
 

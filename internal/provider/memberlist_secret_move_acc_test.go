@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
@@ -23,7 +25,7 @@ func moves(t *testing.T, steps ...resource.TestStep) {
 	all["kubernetes"], all["aws"] = kubernetesProvider().factory(), awsProvider().factory()
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: all, Steps: steps,
-		// Both hand a moved resource to its new provider from 1.8 on.
+		// Terraform hands a moved resource to another provider from 1.8 on.
 		TerraformVersionChecks: []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_8_0)},
 	})
 }
@@ -212,4 +214,25 @@ func TestAccMemberlistSecret_moved_from_terraform_data_has_an_empty_plan(t *test
 		Config:      w.moved("terraform_data", ""),
 		ExpectError: says("The state of the moved resource names no Secret", "terraform_data"),
 	}, nameless)
+}
+
+func TestAccExample_the_migration_from_the_kubernetes_provider_has_an_empty_plan(t *testing.T) {
+	w := newWorld(t)
+	before := w.put(line("a"))
+	source := strings.Replace(w.kubernetesState("kubernetes_secret_v1",
+		fmt.Sprintf("data = { keys = %q }", line("a")), before), `"test"`, `"memberlist"`, 1)
+	moves(t, resource.TestStep{Config: source}, resource.TestStep{
+		// The harness serves the provider under hashicorp.
+		Config: strings.Replace(example(t, "migration-from-kubernetes-secret/main.tf"), "billetdev/", "hashicorp/", 1),
+		ConfigVariables: config.Variables{
+			"kubeconfig": config.StringVariable(w.kubeconfig), "namespace": config.StringVariable(w.namespace),
+		},
+		ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+			plancheck.ExpectResourceAction("billet_memberlist_secret.memberlist", plancheck.ResourceActionNoop),
+		}},
+		ConfigStateChecks: []statecheck.StateCheck{
+			statecheck.ExpectKnownOutputValue("primary_key_fingerprint", knownvalue.StringExact(print("a"))),
+		},
+	})
+	w.unchanged(before)
 }

@@ -45,3 +45,11 @@ func defaultOf(ctx context.Context, attribute any) any {
 	}
 	return nil
 }
+
+// identify sets the identity. There is none to set where a caller asks for none.
+func identify(ctx context.Context, identity *tfsdk.ResourceIdentity, value any) diag.Diagnostics {
+	if identity == nil {
+		return nil
+	}
+	return identity.Set(ctx, value)
+}

@@ -31,7 +31,7 @@ func (r *wireAuthority) Create(
 	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, wireAuthorityModel{}, reviewed, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-		resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -63,7 +63,7 @@ func (r *wireAuthority) Update(
 	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, state, reviewed, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-		resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -122,7 +122,7 @@ func (r *wireAuthority) Read(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
+	resp.Diagnostics.Append(identify(ctx, resp.Identity, state.identity())...)
 	if state.moved() {
 		return // the plan looks: only the configuration says on which host
 	}

@@ -87,7 +87,7 @@ func (r *wireAuthority) ImportState(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity)...)
+	resp.Diagnostics.Append(identify(ctx, resp.Identity, identity)...)
 	resp.Diagnostics.Append(takeOver(ctx, &resp.State, map[string]any{
 		"deployment": identity.Deployment, "state_dir": identity.StateDir,
 		"store": storeAt(kind, identity.stores()[kind].ValueString()),

@@ -73,7 +73,8 @@ func TestAccWireAuthority_its_identity_follows_the_store(t *testing.T) {
 	one, diagnostics := p.importAs(authorityResource, f.identity(dir))
 	p.well(diagnostics)
 	read := p.read(authorityResource, one.State, one.Identity, one.Private)
-	elsewhere := &tfprotov6.ResourceIdentityData{IdentityData: p.value(of, strings.Replace(f.identity(dir), f.store, "/elsewhere", 1))}
+	old := strings.Replace(f.identity(dir), f.store, "/elsewhere", 1)
+	elsewhere := &tfprotov6.ResourceIdentityData{IdentityData: p.value(of, old)}
 	again := p.read(authorityResource, read.NewState, elsewhere, read.Private)
 	if identity := p.texts(of, again.NewIdentity.IdentityData); identity["file"] != f.store {
 		t.Errorf("identity %v", identity)

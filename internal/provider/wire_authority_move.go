@@ -83,7 +83,7 @@ func (m movedAuthority) into(
 		state.observe(wireshare.Observation{Published: side})
 	}
 	diags.Append(resp.TargetState.Set(ctx, &state)...)
-	diags.Append(resp.TargetIdentity.Set(ctx, state.identity())...)
+	diags.Append(identify(ctx, resp.TargetIdentity, state.identity())...)
 	return diags
 }
 

@@ -53,7 +53,10 @@ resource "aws_secretsmanager_secret_version" "test" {
 }
 
 func movedAuthorityBlock(p place) string {
-	kind := map[string]string{secretsManager: "aws_secretsmanager_secret_version", ssmParameter: "aws_ssm_parameter"}[p.kind]
+	kind := awsSecretVersion.types[0]
+	if p.kind == ssmParameter {
+		kind = awsParameter.types[0]
+	}
 	return fmt.Sprintf("\nmoved {\n  from = %s.test\n  to   = %s\n}\n", kind, authority)
 }
 
@@ -119,7 +122,8 @@ func TestAccWireAuthority_moved_is_held_to_the_same_table(t *testing.T) {
 		}
 		provider := c.provider("skip_credentials_validation = true")
 		refuses(other, document, provider, "Refusing to choose between two authorities", y, x)
-		refuses(dir, strings.Replace(document, `"files"`, `"more"`, 1), provider, "The moved resource holds no published authority")
+		refuses(dir, strings.Replace(document, `"files"`, `"more"`, 1), provider,
+			"The moved resource holds no published authority")
 		empty := *c
 		empty.name, empty.prefix = c.name+"-empty", c.prefix+"-empty"
 		nothing := map[string]func(...string) place{secretsManager: empty.secret, ssmParameter: empty.parameter}[p.kind]()

@@ -3,7 +3,6 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -37,25 +36,28 @@ func TestWireAuthority_reads_the_states_of_all_versions_of_a_source(t *testing.T
 	document := string(quoted)
 	const secret, parameter = "aws_secretsmanager_secret_version", "aws_ssm_parameter"
 	arn := "arn:aws:secretsmanager:eu-west-1:123456789012:secret:s-AbCdEf"
+	const noDocument = "holds no published authority"
+	written := strings.NewReplacer("DOCUMENT", document, "ARN", arn,
+		"BROKEN", strings.Replace(document, "published_at", "hunter2", 1))
 	p := newProtocol(t, "")
 	_, of := p.identityType(authorityResource)
 	for name, test := range map[string]struct{ source, state, place, fingerprint, refusal string }{
-		"by ARN":          {secret, fmt.Sprintf(`{"arn":%q,"secret_id":%q,"secret_string":%s,"secret_binary":""}`, arn, arn, document), arn, want, ""},
-		"by name":         {secret, fmt.Sprintf(`{"secret_id":"s","secret_string":%s}`, document), "s", want, ""},
+		"by ARN":          {secret, `{"arn":"ARN","secret_id":"ARN","secret_string":DOCUMENT,"secret_binary":""}`, arn, want, ""},
+		"by name":         {secret, `{"secret_id":"s","secret_string":DOCUMENT}`, "s", want, ""},
 		"write-only":      {secret, `{"secret_id":"s","secret_string":"","has_secret_string_wo":true}`, "s", "", ""},
-		"no secret":       {secret, fmt.Sprintf(`{"secret_string":%s}`, document), "", "", "names no store"},
-		"another value":   {secret, `{"secret_id":"s","secret_string":"hunter2hunter2"}`, "", "", "holds no published authority"},
-		"broken":          {secret, fmt.Sprintf(`{"secret_id":"s","secret_string":%s}`, strings.Replace(document, "published_at", "hunter2", 1)), "", "", "holds no published authority"},
-		"a parameter":     {parameter, fmt.Sprintf(`{"name":"/p/node-wire-authority","value":%s,"type":"SecureString"}`, document), "/p", want, ""},
-		"a write-only":    {parameter, `{"name":"/p/node-wire-authority","value":"","has_value_wo":true}`, "/p", "", ""},
-		"another name":    {parameter, fmt.Sprintf(`{"name":"/p/other","value":%s}`, document), "", "", "names no store"},
-		"no prefix":       {parameter, fmt.Sprintf(`{"name":"/node-wire-authority","value":%s}`, document), "", "", "names no store"},
+		"no secret":       {secret, `{"secret_string":DOCUMENT}`, "", "", "names no store"},
+		"another value":   {secret, `{"secret_id":"s","secret_string":"hunter2hunter2"}`, "", "", noDocument},
+		"broken":          {secret, `{"secret_id":"s","secret_string":BROKEN}`, "", "", noDocument},
+		"a parameter":     {parameter, `{"name":"/p/node-wire-authority","value":DOCUMENT}`, "/p", want, ""},
+		"a write-only":    {parameter, `{"name":"/p/node-wire-authority","value":""}`, "/p", "", ""},
+		"another name":    {parameter, `{"name":"/p/other","value":DOCUMENT}`, "", "", "names no store"},
+		"no prefix":       {parameter, `{"name":"/node-wire-authority","value":DOCUMENT}`, "", "", "names no store"},
 		"not JSON":        {parameter, `hunter2`, "", "", "names no store"},
-		"another type":    {"aws_secretsmanager_secret", fmt.Sprintf(`{"secret_id":"s","secret_string":%s}`, document), "", "", "Unable to Move"},
-		"a list for text": {parameter, fmt.Sprintf(`{"name":["/p/node-wire-authority"],"value":%s}`, document), "", "", "names no store"},
+		"another type":    {"aws_secretsmanager_secret", `{"secret_id":"s"}`, "", "", "Unable to Move"},
+		"a list for text": {parameter, `{"name":["/p/node-wire-authority"],"value":DOCUMENT}`, "", "", "names no store"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp, diagnostics := p.move(fromAWS, test.source, authorityResource, test.state)
+			resp, diagnostics := p.move(fromAWS, test.source, authorityResource, written.Replace(test.state))
 			for _, one := range diagnostics {
 				if !strings.Contains(one.Summary, test.refusal) || strings.Contains(one.Detail, "hunter2") ||
 					strings.Contains(one.Detail, document[20:40]) {
