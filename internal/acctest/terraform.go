@@ -14,7 +14,12 @@ import (
 )
 
 const (
-	providerAddress = "registry.terraform.io/billetdev/billet"
+	// program and host are those of Terraform; `make test-tofu` sets the variables beside them.
+	program         = "terraform"
+	programVariable = "TF_ACC_TERRAFORM_PATH"
+	host            = "registry.terraform.io"
+	hostVariable    = "TF_ACC_PROVIDER_HOST"
+	providerName    = "billetdev/billet"
 	// mirroredVersion is the version that the mirror offers; Terraform wants one.
 	mirroredVersion = "0.1.0"
 	// interruptGrace is how long Terraform may take to end after an interrupt.
@@ -25,8 +30,9 @@ const (
 // directory, for NewTerraform. The second build takes a second.
 func BuildProvider(ctx context.Context) (mirror string, err error) {
 	root := Root()
+	address := fromEnvironment(hostVariable, host) + "/" + providerName
 	mirror = filepath.Join(root, ".cache", "bin", "mirror")
-	directory := filepath.Join(mirror, filepath.FromSlash(providerAddress), mirroredVersion,
+	directory := filepath.Join(mirror, filepath.FromSlash(address), mirroredVersion,
 		runtime.GOOS+"_"+runtime.GOARCH)
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return "", err
@@ -51,8 +57,18 @@ func BuildProvider(ctx context.Context) (mirror string, err error) {
 	return mirror, os.Rename(built, filepath.Join(directory, name))
 }
 
-// Terraform runs the terraform on PATH in one directory, with the provider from the mirror and
-// nothing of the user's: no CLI configuration, home directory, kubeconfig or credentials.
+// fromEnvironment is the variable that terraform-plugin-testing reads, too, so that one setting chooses
+// what all tests run.
+func fromEnvironment(variable, otherwise string) string {
+	if value := os.Getenv(variable); value != "" {
+		return value
+	}
+	return otherwise
+}
+
+// Terraform runs the terraform on PATH, or what `make test-tofu` chose, in one directory, with the
+// provider from the mirror and nothing of the user's: no CLI configuration, home directory,
+// kubeconfig or credentials.
 type Terraform struct {
 	// Directory holds the configuration and, beside it, the state.
 	Directory string
@@ -101,7 +117,7 @@ type Run struct {
 // is. When ctx ends Terraform is interrupted, so that it can store its state and release its lock.
 func (t *Terraform) Run(ctx context.Context, arguments ...string) (Run, error) {
 	var stdout, stderr bytes.Buffer
-	command := exec.CommandContext(ctx, "terraform", arguments...)
+	command := exec.CommandContext(ctx, fromEnvironment(programVariable, program), arguments...)
 	command.Dir, command.Env = t.Directory, t.environment
 	command.Stdout, command.Stderr = &stdout, &stderr
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }

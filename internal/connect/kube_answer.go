@@ -56,7 +56,10 @@ func (x *exchange) success(result rest.Result) ([]byte, error) {
 }
 
 // kindOf checks the kind of an answer, which is of core/v1.
-func (x *exchange) kindOf(body []byte, wanted string) error {
+func (x *exchange) kindOf(body []byte, wanted string) error { return x.kindIn(body, "v1", wanted) }
+
+// kindIn checks the kind of an answer and the version of its group.
+func (x *exchange) kindIn(body []byte, version, wanted string) error {
 	var is metav1.TypeMeta
 	switch err := json.Unmarshal(body, &is); {
 	case len(body) == 0:
@@ -65,8 +68,8 @@ func (x *exchange) kindOf(body []byte, wanted string) error {
 		return x.answerError("a body that is not a JSON object")
 	case is.Kind == "" || is.APIVersion == "":
 		return x.answerError("an object without kind or apiVersion")
-	case is.Kind != wanted || is.APIVersion != "v1":
-		return x.answerError(fmt.Sprintf("not a v1 %s but another kind of object", wanted))
+	case is.Kind != wanted || is.APIVersion != version:
+		return x.answerError(fmt.Sprintf("not a %s %s but another kind of object", version, wanted))
 	}
 	return nil
 }

@@ -117,6 +117,29 @@ func (w *world) tryPut(name, text string) (*corev1.Secret, error) {
 	return stored, err
 }
 
+// update stores the object as it is.
+func (w *world) update(secret *corev1.Secret) {
+	w.t.Helper()
+	if _, err := w.cluster.Admin.CoreV1().Secrets(w.namespace).Update(
+		context.Background(), secret, metav1.UpdateOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// secrets names every Secret of the namespace with its UID and version.
+func (w *world) secrets() string {
+	w.t.Helper()
+	list, err := w.cluster.Admin.CoreV1().Secrets(w.namespace).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, secret := range list.Items {
+		fmt.Fprintf(&all, "%s %s %s\n", secret.Name, secret.UID, secret.ResourceVersion)
+	}
+	return all.String()
+}
+
 func (w *world) remove() {
 	w.t.Helper()
 	if err := w.cluster.Admin.CoreV1().Secrets(w.namespace).Delete(

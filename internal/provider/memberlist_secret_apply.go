@@ -2,17 +2,13 @@ package provider
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	ktypes "k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 )
@@ -33,6 +29,7 @@ func (r *memberlistSecret) Create(
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(noteApplied(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -53,6 +50,7 @@ func (r *memberlistSecret) Update(
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(noteApplied(ctx, resp.Private, config)...)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -165,6 +163,7 @@ func (r *memberlistSecret) Read(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	resp.Diagnostics.Append(identify(ctx, resp.Identity, state.identity())...)
 	writeOnly, diags := isNoted(ctx, req.Private, credentialsNote)
 	resp.Diagnostics.Append(diags...)
 	if writeOnly {
@@ -182,8 +181,12 @@ func (r *memberlistSecret) Read(
 		resp.Diagnostics.Append(memberlistDiagnostics(state, err)...)
 		return
 	}
-	fresh := state.ID.IsNull() // an import: nothing was ever read
-	if fresh && !live.Exists {
+	fresh := state.ID.IsNull() // an import, or a move from a state without keys: nothing was ever read
+	switch imported := state.Origin.ValueString() == originImported; {
+	case fresh && !imported && live.Primary() == "":
+		resp.Diagnostics.Append(movedSecretGone(state))
+		return
+	case fresh && !live.Exists:
 		resp.State.RemoveResource(ctx)
 		return
 	}
@@ -255,24 +258,4 @@ func (r *memberlistSecret) Delete(
 func deletes(state memberlistSecretModel) bool {
 	return state.DeletionPolicy.ValueString() == policyDelete &&
 		state.Origin.ValueString() == originCreated && state.UID.ValueString() != ""
-}
-
-// ImportState takes namespace/name, or a namespace alone for Antrea's own Secret.
-func (r *memberlistSecret) ImportState(
-	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
-) {
-	namespace, name, named := strings.Cut(req.ID, "/")
-	if !named {
-		name = keys.DefaultName
-	}
-	problems := slices.Concat(validation.IsDNS1123Label(namespace), validation.IsDNS1123Subdomain(name))
-	if len(problems) > 0 {
-		resp.Diagnostics.Append(badImportID(problems))
-		return
-	}
-	for attribute, value := range map[string]string{
-		"namespace": namespace, "name": name, "origin": originImported, "deletion_policy": policyRetain,
-	} {
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(attribute), value)...)
-	}
 }

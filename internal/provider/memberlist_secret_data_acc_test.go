@@ -142,7 +142,7 @@ func TestAccMemberlistSecretData_says_at_once_which_right_the_wait_needs(t *test
 	}
 	run(t, resource.TestStep{
 		Config:      w.kube() + w.object("data", secretType, `wait_for = "soon"`),
-		ExpectError: says("Invalid value", "a positive duration"),
+		ExpectError: says("Invalid value", "a duration"),
 	})
 }
 

@@ -114,6 +114,7 @@ func (p *billetProvider) Configure(
 		aws: connect.NewLazyAccount(aws, p.lookup, userAgent),
 	}
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = connections, connections, connections
+	resp.ListResourceData = connections
 }
 
 func (p *billetProvider) Resources(context.Context) []func() resource.Resource {

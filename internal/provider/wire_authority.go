@@ -56,13 +56,15 @@ func (r *wireAuthority) Metadata(
 	_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse,
 ) {
 	resp.TypeName = req.ProviderTypeName + "_wire_authority"
+	resp.ResourceBehavior.MutableIdentity = true // its store may change in place
 }
 
 func (r *wireAuthority) Schema(
 	ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse,
 ) {
 	attributes := wireComputed()
-	replace := []planmodifier.String{stringplanmodifier.RequiresReplace()}
+	replace := []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replacesUnlessMoved,
+		"Changing it replaces the resource.", "Changing it replaces the resource.")}
 	fingerprints := []validator.String{isFingerprint()}
 	for name, attribute := range map[string]schema.Attribute{
 		"deployment": schema.StringAttribute{
@@ -161,7 +163,7 @@ func (m *wireAuthorityModel) where(prior wireAuthorityModel) store {
 
 func (m *wireAuthorityModel) settings(prior wireAuthorityModel) wireshare.Settings {
 	return wireshare.Settings{
-		MintIfAbsent: m.MintIfAbsent.ValueBool(), PublishRotations: m.PublishRotations.ValueBool(),
+		MintIfAbsent: m.MintIfAbsent.ValueBool() && !prior.moved(), PublishRotations: m.PublishRotations.ValueBool(),
 		AllowReplacingPublished: fingerprint(m.AllowReplacingPublished),
 		AllowReplacingLocal:     fingerprint(m.AllowReplacingLocal),
 		NewStore:                m.newStore(prior),

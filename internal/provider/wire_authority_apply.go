@@ -3,16 +3,10 @@ package provider
 import (
 	"context"
 	"errors"
-	"maps"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare"
@@ -37,6 +31,7 @@ func (r *wireAuthority) Create(
 	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, wireAuthorityModel{}, reviewed, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -68,6 +63,7 @@ func (r *wireAuthority) Update(
 	resp.Diagnostics.Append(r.apply(ctx, timeout, &plan, state, reviewed, resp.Private)...)
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(identify(ctx, resp.Identity, plan.identity())...)
 	}
 }
 
@@ -125,6 +121,10 @@ func (r *wireAuthority) Read(
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
+	}
+	resp.Diagnostics.Append(identify(ctx, resp.Identity, state.identity())...)
+	if state.moved() {
+		return // the plan looks: only the configuration says on which host
 	}
 	store := storeOf(state.Store)
 	if unknown := r.connections.unknownFor(store); len(unknown) > 0 {
@@ -189,41 +189,4 @@ func (r *wireAuthority) Delete(
 // withdraws says whether destroy deletes the published copy. What was adopted is never deleted.
 func (m *wireAuthorityModel) withdraws() bool {
 	return m.DeletionPolicy.ValueString() == policyDeletePublished && m.published()
-}
-
-var importID = regexp.MustCompile(`^deployment=([^,]*),state_dir=(.*),(` +
-	strings.Join(slices.Sorted(maps.Keys(storePlaces)), "|") + `)=(.*)$`)
-
-// ImportState takes deployment=ID,state_dir=PATH and the place of the store.
-func (r *wireAuthority) ImportState(
-	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
-) {
-	parts := importID.FindStringSubmatch(req.ID)
-	if parts == nil {
-		resp.Diagnostics.Append(badAuthorityImportID(""))
-		return
-	}
-	deployment, stateDir, kind, place := parts[1], parts[2], parts[3], parts[4]
-	for _, check := range []struct {
-		attribute, value string
-		valid            validator.String
-	}{
-		{"deployment", deployment, isDeployment()}, {"state_dir", stateDir, isAbsolutePath()},
-		{kind, place, storeField("").fields[kind].fields[storePlaces[kind]].checks[0]},
-	} {
-		var found validator.StringResponse
-		check.valid.ValidateString(ctx, validator.StringRequest{ConfigValue: types.StringValue(check.value)}, &found)
-		for _, problem := range found.Diagnostics {
-			resp.Diagnostics.Append(badAuthorityImportID(check.attribute + ": " + problem.Detail()))
-		}
-	}
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	for attribute, value := range map[string]any{
-		"deployment": deployment, "state_dir": stateDir, "store": storeAt(kind, place),
-		"mint_if_absent": true, "publish_rotations": false, "deletion_policy": policyRetain,
-	} {
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(attribute), value)...)
-	}
 }

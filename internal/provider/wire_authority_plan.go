@@ -30,7 +30,7 @@ func (r *wireAuthority) ModifyPlan(
 		return
 	}
 	existing := !req.State.Raw.IsNull()
-	if existing && (!plan.Deployment.Equal(state.Deployment) || !plan.StateDir.Equal(state.StateDir)) {
+	if existing && (replaces(state.Deployment, plan.Deployment) || replaces(state.StateDir, plan.StateDir)) {
 		resp.Diagnostics.Append(destroyed(state))
 		return // a replacement: Terraform asks for its create with a null state
 	}

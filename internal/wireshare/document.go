@@ -88,6 +88,16 @@ func DecodeDocument(body []byte, deployment string) (*Document, error) {
 	return &Document{Authority: authority, PublishedAt: published.UTC()}, nil
 }
 
+// DeploymentOf returns the deployment that a document says it belongs to, for who does not know it yet.
+// DecodeDocument makes the other checks.
+func DeploymentOf(body []byte) (string, error) {
+	doc, err := parseDocument(body)
+	if err != nil {
+		return "", err
+	}
+	return doc.Deployment, checkDocumentDeployment(doc.Deployment, doc.Deployment)
+}
+
 func checkDocumentDeployment(found, want string) error {
 	if err := wirecert.CheckDeployment(found); err != nil {
 		return fmt.Errorf("published deployment: %w", err)

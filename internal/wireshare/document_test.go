@@ -47,6 +47,20 @@ func TestCRLFTravelsByteForByteAndIsTheSameAuthority(t *testing.T) {
 	}
 }
 
+func TestADocumentSaysItsDeploymentAndNothingElseDoes(t *testing.T) {
+	body := encode(t, newAuthority(t, wirecerttest.Options{}, nil))
+	if got, err := wireshare.DeploymentOf(body); err != nil || got != deployment {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, bad := range [][]byte{nil, []byte("hunter2"), append(body[:len(body):len(body)], "hunter2"...),
+		bytes.Replace(body, []byte(deployment), []byte("hunter2"), 1)} {
+		got, err := wireshare.DeploymentOf(bad)
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}
+
 func TestWhiteSpaceAndKeyOrderDoNotMatter(t *testing.T) {
 	a := newAuthority(t, wirecerttest.Options{}, nil)
 	var fields map[string]any

@@ -35,8 +35,8 @@ func (e *ConfigError) Error() string {
 	return e.Attribute + ": " + e.Problem + ". " + e.Cure
 }
 
-// leaf is the parameter's name below the prefix: what billet itself uses.
-const leaf = "/node-wire-authority"
+// Leaf ends the parameter's name, behind the prefix: what billet itself uses.
+const Leaf = "/node-wire-authority"
 
 // Limits of the service.
 const (
@@ -50,7 +50,7 @@ var (
 )
 
 // Name is the parameter's name.
-func (c Config) Name() string { return c.Prefix + leaf }
+func (c Config) Name() string { return c.Prefix + Leaf }
 
 // Validate checks what needs no call. Each operation of the Store checks it again.
 func (c Config) Validate() error {
@@ -64,8 +64,8 @@ func (c Config) Validate() error {
 		return fault("it does not begin with a slash", "Write /"+c.Prefix)
 	case strings.HasSuffix(c.Prefix, "/"):
 		return fault("it ends with a slash", "The slash before node-wire-authority is added")
-	case strings.HasSuffix(c.Prefix, leaf):
-		return fault("it ends with "+leaf+", which is added", "Give the path above it")
+	case strings.HasSuffix(c.Prefix, Leaf):
+		return fault("it ends with "+Leaf+", which is added", "Give the path above it")
 	case !prefixRule.MatchString(c.Prefix):
 		return fault("an empty level, or a character the service refuses",
 			"Levels are made of ASCII letters, digits and _.- with one slash between them")

@@ -14,7 +14,7 @@ func TestThePrefix(t *testing.T) {
 		{"/billet", true},
 		{"/billet/prod_1/a.b-c", true},
 		{"/my/aws", true},
-		{"/" + strings.Repeat("a", 1011-1-len(leaf)), true},
+		{"/" + strings.Repeat("a", 1011-1-len(Leaf)), true},
 		{strings.Repeat("/l", 14), true},
 		{"", false},
 		{"billet", false},
@@ -29,7 +29,7 @@ func TestThePrefix(t *testing.T) {
 		{"/AWSbillet", false},
 		{"/ssm", false},
 		{"arn:aws:ssm:eu-west-1:123456789012:parameter/billet", false},
-		{"/" + strings.Repeat("a", 1011-len(leaf)), false},
+		{"/" + strings.Repeat("a", 1011-len(Leaf)), false},
 		{strings.Repeat("/l", 15), false},
 	} {
 		err := Config{Prefix: test.prefix}.Validate()

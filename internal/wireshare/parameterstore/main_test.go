@@ -115,7 +115,7 @@ func (b *bench) sleep(ctx context.Context, d time.Duration) error {
 // history asks the server itself for the value of each version, oldest first.
 func (b *bench) history(t testing.TB) []string {
 	t.Helper()
-	name, decrypt := b.prefix+leaf, true
+	name, decrypt := b.prefix+Leaf, true
 	output, err := b.direct.GetParameterHistory(t.Context(),
 		&ssm.GetParameterHistoryInput{Name: &name, WithDecryption: &decrypt})
 	if err != nil {
@@ -144,7 +144,7 @@ func wantHistory(t testing.TB, b *bench, want ...[]byte) {
 
 func plainParameter(t testing.TB, b *bench, value string) {
 	t.Helper()
-	name := b.prefix + leaf
+	name := b.prefix + Leaf
 	if _, err := b.direct.PutParameter(t.Context(), &ssm.PutParameterInput{
 		Name: &name, Value: &value, Type: types.ParameterTypeString,
 	}); err != nil {
