@@ -100,11 +100,12 @@ func (c *Cluster) PasteRole(t testing.TB, message string) *rbacv1.Role {
 	_, text, found := strings.Cut(message, "apiVersion: ")
 	text, _, _ = strings.Cut(text, "\n\n")
 	role := &rbacv1.Role{}
-	if err := yaml.UnmarshalStrict([]byte("apiVersion: "+text), role); err != nil || !found || role.Kind != "Role" {
+	err := yaml.UnmarshalStrict([]byte("apiVersion: "+text), role)
+	if err != nil || !found || role.Kind != "Role" {
 		t.Fatalf("there is no Role in the message: %v\n%s", err, message)
 	}
 	ctx, roles := context.Background(), c.Admin.RbacV1().Roles(role.Namespace)
-	_, err := roles.Create(ctx, role, metav1.CreateOptions{})
+	_, err = roles.Create(ctx, role, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		_, err = roles.Update(ctx, role, metav1.UpdateOptions{})
 	}

@@ -47,30 +47,81 @@ func TestAccKubernetes_no_broken_configuration_leads_anywhere(t *testing.T) {
 		"a CA alone":               {`insecure = true`, "", "", "nothing says which cluster"},
 		"empty texts":              {`host = "", config_path = ""`, "KUBE_HOST=", "", "nothing says which cluster"},
 		"empty KUBECONFIG":         {"", "KUBECONFIG=::", "", "nothing says which cluster"},
-		"missing file":             {`config_path = "/nonexistent/kc"`, "KUBECONFIG=" + good, "config_path", "/nonexistent/kc does not exist"},
-		"missing at home":          {`config_path = "~/kc"`, "", "config_path", home + "/kc does not exist"},
-		"a directory":              {fmt.Sprintf("config_path = %q", home), "", "config_path", "is a directory"},
-		"one of a list missing":    {fmt.Sprintf("config_paths = [%q, %q]", "/nonexistent/kc", good), "", "config_paths", "/nonexistent/kc does not exist"},
+		"missing file": {
+			`config_path = "/nonexistent/kc"`,
+			"KUBECONFIG=" + good, "config_path", "/nonexistent/kc does not exist",
+		},
+		"missing at home": {`config_path = "~/kc"`, "", "config_path", home + "/kc does not exist"},
+		"a directory":     {fmt.Sprintf("config_path = %q", home), "", "config_path", "is a directory"},
+		"one of a list missing": {
+			fmt.Sprintf("config_paths = [%q, %q]", "/nonexistent/kc", good),
+			"", "config_paths", "/nonexistent/kc does not exist",
+		},
 		"all of KUBECONFIG":        {"", "KUBECONFIG=/nonexistent/a:/nonexistent/b", "config_paths", "KUBECONFIG"},
 		"KUBE_CONFIG_PATH missing": {"", "KUBE_CONFIG_PATH=/nonexistent/kc", "config_path", "KUBE_CONFIG_PATH"},
-		"no such context":          {fmt.Sprintf("config_path = %q, config_context = \"d\"", good), "", "config_context", "The contexts are c"},
-		"no server in the file":    {fmt.Sprintf("config_path = %q", kubeconfig(context+"clusters: [{name: k, cluster: {}}]\n")), "", "config_path", "has no server"},
-		"no cluster in the file":   {fmt.Sprintf("config_path = %q", kubeconfig(context)), "", "config_path", `there is no cluster "k"`},
-		"an empty file":            {fmt.Sprintf("config_path = %q", kubeconfig("")), "", "config_path", "has no current context"},
-		"not a kubeconfig":         {fmt.Sprintf("config_path = %q", kubeconfig("[")), "", "config_path", "is not a kubeconfig"},
-		"both paths":               {fmt.Sprintf("config_path = %q, config_paths = [%q]", good, good), "", "config_paths", "together with config_path"},
-		"host and path":            {fmt.Sprintf("host = \"https://h\", config_path = %q", good), "", "config_path", "together with host"},
-		"token and exec":           {`host = "https://h", token = "t", ` + fmt.Sprintf(exec, "client.authentication.k8s.io/v1"), "", "exec", "second credential"},
-		"username only":            {`host = "https://h", username = "u"`, "", "username", "without password"},
-		"exec v1alpha1":            {`host = "https://h", ` + fmt.Sprintf(exec, "client.authentication.k8s.io/v1alpha1"), "", "exec.api_version", "Supported are"},
-		"exec of a bare v1":        {`host = "https://h", ` + fmt.Sprintf(exec, "v1"), "", "exec.api_version", "Supported are"},
-		"a CA in base64":           {fmt.Sprintf("host = \"https://h\", cluster_ca_certificate = %q", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIK"), "", "cluster_ca_certificate", "base64decode"},
-		"a key without its pair":   {`host = "https://h", client_certificate = file("ca.pem")`, "", "client_certificate", "without client_key"},
-		"in_cluster and a host":    {`in_cluster = true, host = "https://h"`, "", "host", "together with in_cluster"},
-		"in_cluster outside a pod": {`in_cluster = true`, "", "in_cluster", "/var/run/secrets/kubernetes.io/serviceaccount/token"},
-		"an empty guard":           {fmt.Sprintf("config_path = %q, allowed_cluster_uids = []", good), "", "allowed_cluster_uids", "allows no cluster"},
-		"a bad timeout":            {`host = "https://h", request_timeout = "10"`, "", "request_timeout", "not a positive duration"},
-		"an unknown scheme":        {`host = "tcp://h"`, "", "host", "neither https nor http"},
+		"no such context": {
+			fmt.Sprintf("config_path = %q, config_context = \"d\"", good),
+			"", "config_context", "The contexts are c",
+		},
+		"no server in the file": {
+			fmt.Sprintf("config_path = %q", kubeconfig(context+"clusters: [{name: k, cluster: {}}]\n")),
+			"", "config_path", "has no server",
+		},
+		"no cluster in the file": {
+			fmt.Sprintf("config_path = %q", kubeconfig(context)),
+			"", "config_path", `there is no cluster "k"`,
+		},
+		"an empty file": {
+			fmt.Sprintf("config_path = %q", kubeconfig("")),
+			"", "config_path", "has no current context",
+		},
+		"not a kubeconfig": {
+			fmt.Sprintf("config_path = %q", kubeconfig("[")),
+			"", "config_path", "is not a kubeconfig",
+		},
+		"both paths": {
+			fmt.Sprintf("config_path = %q, config_paths = [%q]", good, good),
+			"", "config_paths", "together with config_path",
+		},
+		"host and path": {
+			fmt.Sprintf("host = \"https://h\", config_path = %q", good),
+			"", "config_path", "together with host",
+		},
+		"token and exec": {
+			`host = "https://h", token = "t", ` + fmt.Sprintf(exec, "client.authentication.k8s.io/v1"),
+			"", "exec", "second credential",
+		},
+		"username only": {`host = "https://h", username = "u"`, "", "username", "without password"},
+		"exec v1alpha1": {
+			`host = "https://h", ` + fmt.Sprintf(exec, "client.authentication.k8s.io/v1alpha1"),
+			"", "exec.api_version", "Supported are",
+		},
+		"exec of a bare v1": {
+			`host = "https://h", ` + fmt.Sprintf(exec, "v1"),
+			"", "exec.api_version", "Supported are",
+		},
+		"a CA in base64": {
+			fmt.Sprintf("host = \"https://h\", cluster_ca_certificate = %q", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIK"),
+			"", "cluster_ca_certificate", "base64decode",
+		},
+		"a key without its pair": {
+			`host = "https://h", client_certificate = file("ca.pem")`,
+			"", "client_certificate", "without client_key",
+		},
+		"in_cluster and a host": {`in_cluster = true, host = "https://h"`, "", "host", "together with in_cluster"},
+		"in_cluster outside a pod": {
+			`in_cluster = true`,
+			"", "in_cluster", "/var/run/secrets/kubernetes.io/serviceaccount/token",
+		},
+		"an empty guard": {
+			fmt.Sprintf("config_path = %q, allowed_cluster_uids = []", good),
+			"", "allowed_cluster_uids", "allows no cluster",
+		},
+		"a bad timeout": {
+			`host = "https://h", request_timeout = "10"`,
+			"", "request_timeout", "not a positive duration",
+		},
+		"an unknown scheme": {`host = "tcp://h"`, "", "host", "neither https nor http"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.t = t
