@@ -27,21 +27,10 @@ type movedSecret struct{ namespace, name, uid, primary string }
 // MoveState takes over a Secret from the resource that made it. Nothing is asked of the cluster here:
 // the fingerprint is that of the source's state, so that the plan shows what differs from it.
 func (r *memberlistSecret) MoveState(context.Context) []resource.StateMover {
-	movers := make([]resource.StateMover, 0, 2)
-	for _, source := range []struct {
-		moveSource
-		read func(rawObject) movedSecret
-	}{{kubernetesSecret, secretOfKubernetes}, {terraformData, secretOfData}} {
-		movers = append(movers, resource.StateMover{StateMover: func(
-			ctx context.Context, req resource.MoveStateRequest, resp *resource.MoveStateResponse,
-		) {
-			if source.matches(req) {
-				moved := source.read(objectIn(req.SourceRawState.JSON))
-				resp.Diagnostics.Append(moved.into(ctx, req.SourceTypeName, resp)...)
-			}
-		}})
-	}
-	return movers
+	return movers(
+		movable[movedSecret]{kubernetesSecret, secretOfKubernetes},
+		movable[movedSecret]{terraformData, secretOfData},
+	)
 }
 
 // into fills the state. Without a fingerprint there is no id: the first Read then accepts the key

@@ -1,10 +1,12 @@
 package provider
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
@@ -18,6 +20,31 @@ type moveSource struct {
 func (s moveSource) matches(req resource.MoveStateRequest) bool {
 	return req.SourceRawState != nil && slices.Contains(s.types, req.SourceTypeName) &&
 		strings.HasSuffix("/"+req.SourceProviderAddress, "/"+s.provider)
+}
+
+// movable reads the state of a source as a model that fills the new state.
+type movable[M filler] struct {
+	moveSource
+	read func(rawObject) M
+}
+
+type filler interface {
+	into(ctx context.Context, source string, resp *resource.MoveStateResponse) diag.Diagnostics
+}
+
+func movers[M filler](sources ...movable[M]) []resource.StateMover {
+	all := make([]resource.StateMover, 0, len(sources))
+	for _, source := range sources {
+		all = append(all, resource.StateMover{StateMover: func(
+			ctx context.Context, req resource.MoveStateRequest, resp *resource.MoveStateResponse,
+		) {
+			if source.matches(req) {
+				moved := source.read(objectIn(req.SourceRawState.JSON))
+				resp.Diagnostics.Append(moved.into(ctx, req.SourceTypeName, resp)...)
+			}
+		}})
+	}
+	return all
 }
 
 // rawObject is the state of a source, whatever the version of its schema. It holds secrets: never

@@ -31,21 +31,10 @@ type movedAuthority struct {
 // state directory, and without the document no deployment: they stay null, and the first plan takes
 // them from the configuration, compares both sides and changes nothing but the state.
 func (r *wireAuthority) MoveState(context.Context) []resource.StateMover {
-	movers := make([]resource.StateMover, 0, 2)
-	for _, source := range []struct {
-		moveSource
-		read func(rawObject) movedAuthority
-	}{{awsSecretVersion, authorityOfSecret}, {awsParameter, authorityOfParameter}} {
-		movers = append(movers, resource.StateMover{StateMover: func(
-			ctx context.Context, req resource.MoveStateRequest, resp *resource.MoveStateResponse,
-		) {
-			if source.matches(req) {
-				moved := source.read(objectIn(req.SourceRawState.JSON))
-				resp.Diagnostics.Append(moved.into(ctx, req.SourceTypeName, resp)...)
-			}
-		}})
-	}
-	return movers
+	return movers(
+		movable[movedAuthority]{awsSecretVersion, authorityOfSecret},
+		movable[movedAuthority]{awsParameter, authorityOfParameter},
+	)
 }
 
 func authorityOfSecret(state rawObject) movedAuthority {
