@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -19,42 +20,68 @@ const (
 	programVariable = "TF_ACC_TERRAFORM_PATH"
 	host            = "registry.terraform.io"
 	hostVariable    = "TF_ACC_PROVIDER_HOST"
-	providerName    = "billetdev/billet"
-	// mirroredVersion is the version that the mirror offers; Terraform wants one.
-	mirroredVersion = "0.1.0"
 	// interruptGrace is how long Terraform may take to end after an interrupt.
 	interruptGrace = 30 * time.Second
+)
+
+// mirrored is a provider in the mirror, and what it is built from: a package, and the directory of the
+// module, below the top of the project, that knows it. Its address is without the host.
+type mirrored struct{ address, version, module, source string }
+
+var (
+	ownProvider = mirrored{"billetdev/billet", "0.1.0", ".", "."}
+
+	// The providers that examples use beside it.
+	neighbours = []mirrored{
+		{"hashicorp/helm", "3.0.0", ".", "./internal/acctest/helmstub"}, // a stub
+		{"hashicorp/time", "0.13.1", "tools/time-provider", // as in its go.mod
+			"github.com/hashicorp/terraform-provider-time"},
+	}
 )
 
 // BuildProvider builds the provider of this tree into a file-system mirror and returns the mirror's
 // directory, for NewTerraform. The second build takes a second.
 func BuildProvider(ctx context.Context) (mirror string, err error) {
-	root := Root()
-	address := fromEnvironment(hostVariable, host) + "/" + providerName
-	mirror = filepath.Join(root, ".cache", "bin", "mirror")
-	directory := filepath.Join(mirror, filepath.FromSlash(address), mirroredVersion,
+	mirror = filepath.Join(Root(), ".cache", "bin", "mirror")
+	return mirror, ownProvider.build(ctx, mirror)
+}
+
+// BuildNeighbours adds to the mirror the providers that the examples use beside this one: the time
+// provider from its Go module, which takes half a minute once, and a stub in place of the helm provider.
+func BuildNeighbours(ctx context.Context, mirror string) error {
+	for _, one := range neighbours {
+		if err := one.build(ctx, mirror); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m mirrored) build(ctx context.Context, mirror string) (err error) {
+	address := fromEnvironment(hostVariable, host) + "/" + m.address
+	directory := filepath.Join(mirror, filepath.FromSlash(address), m.version,
 		runtime.GOOS+"_"+runtime.GOARCH)
 	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return "", err
+		return err
 	}
 	// Under a name of its own and renamed, for another run may be starting the program.
 	scratch, err := os.MkdirTemp(filepath.Dir(mirror), "build-")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	name := "terraform-provider-billet_v" + mirroredVersion
+	name := "terraform-provider-" + path.Base(m.address) + "_v" + m.version
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
 	built := filepath.Join(scratch, name)
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath",
-		"-ldflags", "-s -w -X main.version="+mirroredVersion, "-o", built, ".")
-	build.Dir = root
+		"-ldflags", "-s -w -X main.version="+m.version, "-o", built, m.source)
+	build.Dir = filepath.Join(Root(), filepath.FromSlash(m.module))
 	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the provider: %w\n%s", err, output)
+		return fmt.Errorf("building %s: %w\n%s", m.address, err, output)
 	}
-	return mirror, os.Rename(built, filepath.Join(directory, name))
+	return os.Rename(built, filepath.Join(directory, name))
 }
 
 // fromEnvironment is the variable that terraform-plugin-testing reads, too, so that one setting chooses
