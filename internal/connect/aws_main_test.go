@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -184,15 +183,6 @@ func wantFault(t *testing.T, err error, attribute, variable string) {
 		fault.Cure == "" {
 		t.Errorf("want a fault of %s (%s), got %v", attribute, variable, err)
 	}
-}
-
-func hostOf(t *testing.T, address string) string {
-	t.Helper()
-	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed.Host
 }
 
 func profiles(names ...string) string {

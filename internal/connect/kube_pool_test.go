@@ -34,7 +34,7 @@ func TestPoolOpensEachDistinctConfigurationOnce(t *testing.T) {
 			k.Exec = &Exec{APIVersion: execGroup + "v1", Command: "x"}
 		},
 	} {
-		if open(change) == first || open(change) != open(change) {
+		if opened := open(change); opened == first || opened != open(change) {
 			t.Errorf("%s: the wrong cluster", name)
 		}
 	}

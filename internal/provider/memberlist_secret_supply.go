@@ -16,7 +16,7 @@ func supplied(value types.List) (found [][]byte, known bool, err error) {
 	if value.IsNull() {
 		return nil, true, nil
 	}
-	if terraform, err := value.ToTerraformValue(context.Background()); err != nil || !terraform.IsFullyKnown() {
+	if !isKnown(value) {
 		return nil, false, nil
 	}
 	var texts []string
@@ -91,8 +91,7 @@ func rotation(plan, state memberlistSecretModel) (asked, perhaps bool) {
 	if before.IsNull() || after.IsNull() {
 		return false, false
 	}
-	terraform, err := after.ToTerraformValue(context.Background())
-	if err != nil || !terraform.IsFullyKnown() {
+	if !isKnown(after) {
 		return false, true
 	}
 	return !before.Equal(after), false

@@ -89,8 +89,14 @@ func unknownIn(name string, value attr.Value) []string {
 			return unknown
 		}
 	}
-	if terraform, err := value.ToTerraformValue(context.Background()); err != nil || !terraform.IsFullyKnown() {
+	if !isKnown(value) {
 		return []string{name}
 	}
 	return nil
+}
+
+// isKnown says that the value is known, and so is all that it holds.
+func isKnown(value attr.Value) bool {
+	terraform, err := value.ToTerraformValue(context.Background())
+	return err == nil && terraform.IsFullyKnown()
 }

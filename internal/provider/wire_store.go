@@ -112,8 +112,7 @@ func storeOf(value types.Object) store {
 		if !ok || one.IsNull() {
 			continue
 		}
-		known, err := value.ToTerraformValue(context.Background())
-		if err != nil || !known.IsFullyKnown() {
+		if !isKnown(value) {
 			return store{kind: kind}
 		}
 		text := func(name string) string {

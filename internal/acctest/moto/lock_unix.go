@@ -3,6 +3,7 @@
 package moto
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -15,7 +16,7 @@ func lock(path string) (unlock func(), err error) {
 	}
 	for {
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
-		if err != syscall.EINTR {
+		if !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}

@@ -208,7 +208,6 @@ func TestAnInterruptAfterTheMoveIsSettled(t *testing.T) {
 type serviceStages struct {
 	API
 	moved atomic.Int64
-	value func() (*secretsmanager.GetSecretValueOutput, error)
 	input *secretsmanager.UpdateSecretVersionStageInput
 }
 
