@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -99,6 +100,25 @@ func TestAccMemberlistSecret_says_what_holding_needs(t *testing.T) {
 	if printed := c.apply(); says("could not be watched").MatchString(printed) {
 		t.Errorf("with that role: %s", printed)
 	}
+}
+
+// T8: the keys are ensured before the Secret is held, so that an interrupt ends the hold and loses nothing.
+func TestAccMemberlistSecret_an_interrupted_hold_keeps_what_was_ensured(t *testing.T) {
+	w := newWorld(t)
+	s := newSession(t, w.config(wo("a")+`hold_for = "10m"`))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := w.meanwhile(func(*corev1.Secret) error { cancel(); return nil })
+	began := time.Now()
+	if _, err := s.cli.Run(ctx, "apply", "-auto-approve"); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the apply was not interrupted: %v", err)
+	}
+	if err := <-done; err != nil || time.Since(began) > time.Minute {
+		t.Errorf("%v, after %s", err, time.Since(began))
+	}
+	before := w.secret()
+	wantsNot(t, s.state(), "tainted")
+	s.plan(empty)
+	w.unchanged(before)
 }
 
 func TestAccMemberlistSecret_holds_nothing_by_itself(t *testing.T) {
