@@ -17,6 +17,7 @@ import (
 
 func rotateAt(when string) string { return fmt.Sprintf("rotate_when_changed = { at = %q }\n", when) }
 
+// T2: exactly what the write can change is unknown.
 func TestAccMemberlistSecret_rotates_to_one_new_key_when_asked(t *testing.T) {
 	w := newWorld(t)
 	before := w.put(line("a") + line("b"))
