@@ -10,31 +10,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 )
-
-// endpoint is one way to the API server: a gate, and an account that may work in one namespace only.
-type endpoint struct {
-	*world
-	gate    *acctest.Gate
-	account *acctest.Account
-}
-
-func newEndpoint(t *testing.T) *endpoint {
-	t.Helper()
-	w := newWorld(t)
-	return &endpoint{w, w.cluster.Gate(t), w.cluster.Account(t, w.namespace, "owner", acctest.AnySecret)}
-}
-
-// own is the resource's own object; token says where its token comes from.
-func (e *endpoint) own(token string) string {
-	return fmt.Sprintf("kubernetes = {\n host = %q\n cluster_ca_certificate = %q\n token = %s\n}\n",
-		e.gate.URL, e.gate.CA, token)
-}
 
 // tokens declares ephemeral variables of the names, and gives the session their values.
 func tokens(s *session, of map[string]string) string {
@@ -47,20 +26,6 @@ func tokens(s *session, of map[string]string) string {
 	}
 	s.around(values...)
 	return declared.String()
-}
-
-// context writes a kubeconfig whose only context reaches the endpoint.
-func (e *endpoint) context(name string) string {
-	e.t.Helper()
-	path := e.t.TempDir() + "/kubeconfig"
-	if err := clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:  map[string]*clientcmdapi.Cluster{name: {Server: e.gate.URL, CertificateAuthorityData: []byte(e.gate.CA)}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {Token: e.account.Token}},
-		Contexts:  map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
-	}, path); err != nil {
-		e.t.Fatal(err)
-	}
-	return path
 }
 
 // One provider block without a cluster serves three of them with one for_each: two by ephemeral tokens,
