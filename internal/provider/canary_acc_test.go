@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,13 +72,11 @@ variable "token" {
 func (s *session) silent(keys [][]byte) {
 	s.t.Helper()
 	for _, name := range []string{"trace.log", "printed.log", "1.tfplan", "terraform.tfstate"} {
-		if info, err := os.Stat(filepath.Join(s.cli.Directory, name)); err != nil || info.Size() == 0 {
+		if info, err := os.Stat(s.path(name)); err != nil || info.Size() == 0 {
 			s.t.Errorf("%s has nothing to search: %v", name, err)
 		}
 	}
-	if _, err := acctest.Leaks(s.cli.Directory, keys); err != nil {
-		s.t.Error(err)
-	}
+	s.leaksNothing(keys...)
 }
 
 // T6: no key material and no credential in state, plan, private state, logs or what Terraform prints,
@@ -90,7 +87,7 @@ func TestAccWireAuthority_nothing_secret_leaves_the_provider(t *testing.T) {
 		const arguments = "publish_rotations = true"
 		var documents []string
 		// show keeps the plan and the state as JSON among the files that are searched.
-		show := func(s *session) { s.run(0, "show", "-json", "1.tfplan"); s.run(0, "show", "-json") }
+		show := func(s *session) { s.shown(); s.run(0, "show", "-json") }
 		first := c.traced(p, dir, arguments)
 		first.plan(changes) // mint
 		first.applySaved(0)
@@ -135,10 +132,8 @@ func TestAccWireAuthority_nothing_secret_leaves_the_provider(t *testing.T) {
 		for _, s := range []*session{first, second, imported} {
 			s.silent(canaries(t, documents...))
 		}
-		if err := os.WriteFile(filepath.Join(first.cli.Directory, "x"), []byte(documents[0]), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := acctest.Leaks(first.cli.Directory, canaries(t, documents...)); err == nil {
+		first.write("x", documents[0])
+		if _, err := acctest.Leaks(first.terraform.Directory, canaries(t, documents...)); err == nil {
 			t.Error("the search finds nothing")
 		}
 	})

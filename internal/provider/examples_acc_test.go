@@ -13,25 +13,28 @@ import (
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
 )
 
+// exampleText is one file below examples/.
+func exampleText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // example is a session in a copy of the directory below examples/. The replacements, in pairs, put the
 // test's own places where the example has those of a user.
 func example(t *testing.T, name, more string, variables []string, replacements ...string) *session {
 	t.Helper()
 	s := traced(t, more, variables...)
-	directory := filepath.Join(acctest.Root(), "examples", filepath.FromSlash(name))
-	entries, err := os.ReadDir(directory)
+	entries, err := os.ReadDir(filepath.Join(acctest.Root(), "examples", filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		text, err := os.ReadFile(filepath.Join(directory, entry.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed := strings.NewReplacer(replacements...).Replace(string(text))
-		if err := os.WriteFile(s.path(entry.Name()), []byte(changed), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		text := exampleText(t, name+"/"+entry.Name())
+		s.write(entry.Name(), strings.NewReplacer(replacements...).Replace(text))
 	}
 	return s
 }

@@ -2,8 +2,6 @@ package provider
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,26 +9,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
 )
 
-func exampleText(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// applied initialises Terraform with an example as it is; only its variables and the environment
-// are the test's.
-func (c *cloud) applied(path, dir string, variables ...string) *session {
+// applied is a session in an example as it is; only its variables and the environment are the test's.
+func (c *cloud) applied(name, dir string, variables ...string) *session {
 	c.t.Helper()
-	return newSession(c.t, exampleText(c.t, path), append(variables,
+	return example(c.t, name, "", append(variables,
 		"TF_VAR_deployment="+wirecerttest.Deployment, "TF_VAR_state_dir="+dir, "AWS_ENDPOINT_URL="+c.proxy.URL,
-		"AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=x")...)
+		"AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=x"))
 }
 
 func TestAccExample_active_and_passive_controllers_share_one_authority(t *testing.T) {
@@ -38,8 +25,8 @@ func TestAccExample_active_and_passive_controllers_share_one_authority(t *testin
 	c.name = "billet/" + wirecerttest.Deployment + "/node-wire-authority"
 	p := c.secret()
 	one, two := c.host(), c.host()
-	active := c.applied("active-passive/main.tf", one, "TF_VAR_active=true")
-	passive := c.applied("active-passive/main.tf", two, "TF_VAR_active=false")
+	active := c.applied("active-passive", one, "TF_VAR_active=true")
+	passive := c.applied("active-passive", two, "TF_VAR_active=false")
 	wants(t, passive.plan(refused), "There is no authority to adopt")
 	active.apply(0)
 	passive.apply(0)
@@ -59,7 +46,7 @@ func TestAccExample_active_and_passive_controllers_share_one_authority(t *testin
 func TestAccExample_billet_and_Terraform_share_one_parameter(t *testing.T) {
 	c := newCloud(t)
 	p, dir, billet := c.parameter(), c.host(), c.host()
-	s := c.applied("shared-parameter/main.tf", dir, "TF_VAR_prefix="+c.prefix)
+	s := c.applied("shared-parameter", dir, "TF_VAR_prefix="+c.prefix)
 	wants(t, s.plan(refused), "There is no authority to adopt")
 	want := c.mint(billet, wirecerttest.Options{})
 	c.publishTo(p, billet)

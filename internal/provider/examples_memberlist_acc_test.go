@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -181,9 +180,7 @@ func (s *session) began(ends string) {
 		s.t.Fatalf("the state is\n%s", text)
 	}
 	text = strings.NewReplacer(began[1], `"2001-01-01T00:00:00Z"`, end[1], `"`+ends+`"`).Replace(text)
-	if err := os.WriteFile(s.path("terraform.tfstate"), []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	s.write("terraform.tfstate", text)
 }
 
 const (

@@ -5,26 +5,18 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 )
 
 // The example as it stands, on the real API server: one cluster by a context, one by its address and a
 // program. A third context that leads to a cluster with another UID is refused alone.
 func TestAccFleet_the_example_serves_clusters_by_context_and_by_program(t *testing.T) {
-	example, err := os.ReadFile(filepath.Join(acctest.Root(), "examples", "fleet", "main.tf"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	byContext, byProgram := newEndpoint(t), newEndpoint(t)
 	byContext.account.MayReadTheCluster(t)
 	issuer := newIssuer(t, byProgram.account.Token, 3600)
 	byProgram.gate.Answers(issuer.admit)
 	uid := (&site{t: t, cluster: byContext.cluster}).uid()
-	c := newCLI(t, string(example))
+	s := example(t, "fleet", "", nil)
 	clusters := func(more map[string]any) {
 		t.Helper()
 		all := map[string]any{
@@ -41,26 +33,25 @@ func TestAccFleet_the_example_serves_clusters_by_context_and_by_program(t *testi
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.write("fleet.auto.tfvars.json", string(text))
+		s.write("fleet.auto.tfvars.json", string(text))
 	}
 	clusters(nil)
-	c.apply()
+	s.apply(0)
 	for name, e := range map[string]*endpoint{"north": byContext, "south": byProgram} {
-		got := c.attributes(fmt.Sprintf("billet_memberlist_secret.fleet[%q]", name))
+		got := s.attributes(fmt.Sprintf("billet_memberlist_secret.fleet[%q]", name))
 		if got["uid"] != string(e.secret().UID) || got["origin"] != originCreated {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
-		t.Errorf("the plan after it is not empty:\n%s", printed)
-	}
-	c.keeps(byContext.account.Token, byProgram.account.Token, "short-")
+	s.plan(empty)
+	s.leaksNothing([]byte(byContext.account.Token), []byte(byProgram.account.Token),
+		[]byte(shortLived))
 
 	clusters(map[string]any{"wrong": map[string]any{
 		"context": "north", "uid": "another", "namespace": byContext.namespace,
 	}})
 	before := wrote(byContext.gate)
-	c.refused(says("Refusing to write to this cluster", uid, "another"), "plan")
+	wants(t, s.plan(refused), "Refusing to write to this cluster", uid, "another")
 	if wrote(byContext.gate) != before {
 		t.Error("something was written")
 	}

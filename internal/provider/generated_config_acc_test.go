@@ -3,7 +3,6 @@ package provider
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
@@ -14,12 +13,12 @@ func generates(t *testing.T, provider, address, id string) {
 	t.Helper()
 	s := newSession(t, provider+fmt.Sprintf("\nimport {\n  to = %s\n  id = %q\n}\n", address, id))
 	s.run(empty, "plan", "-generate-config-out=generated.tf")
-	text, err := os.ReadFile(filepath.Join(s.cli.Directory, "generated.tf"))
+	text, err := os.ReadFile(s.path("generated.tf"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantsNot(t, string(text), "# Warning")
-	s.run(empty, "plan", "-out=1.tfplan")
+	s.plan(changes)
 	s.applySaved(0)
 	s.plan(empty)
 	s.configure(provider) // the import block is not needed any more

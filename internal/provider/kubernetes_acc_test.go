@@ -21,6 +21,19 @@ func (w *world) testResource(arguments string) string {
 		w.namespace, arguments)
 }
 
+// gated is a provider block that reaches the cluster through the gate, with more arguments.
+func gated(gate *acctest.Gate, more string) string {
+	return fmt.Sprintf(`
+provider "billet" {
+  kubernetes = {
+    host = %q
+    cluster_ca_certificate = %q
+    %s
+  }
+}
+`, gate.URL, gate.CA, more)
+}
+
 func said(answer http.HandlerFunc) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool { answer(w, r); return true }
 }
@@ -41,9 +54,9 @@ func TestAccKubernetes_no_failure_to_read_changes_the_state_or_plans_a_new_Secre
 	config := func(more string) string {
 		return gated(gate, fmt.Sprintf("token = %q\n%s", account.Token, more)) + w.testResource("")
 	}
-	c := newCLI(t, config(""))
-	c.apply()
-	state := c.state()
+	s := newSession(t, config(""))
+	s.apply(0)
+	state := s.state()
 	stranger := w.cluster.Account(t, w.namespace, "stranger")
 	gone := w.cluster.Account(t, w.namespace, "gone", acctest.AnySecret)
 	gone.Delete(t)
@@ -71,34 +84,28 @@ func TestAccKubernetes_no_failure_to_read_changes_the_state_or_plans_a_new_Secre
 		"404 of a gateway, as JSON": {"", body(404, "application/json", `{"message":"no route"}`), "not a Status"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.t = t
-			c.configure(test.config)
+			s.t = t
+			s.configure(test.config)
 			if test.config == "" {
-				c.configure(config(""))
+				s.configure(config(""))
 			}
 			gate.Answers(nil)
 			if test.answer != nil {
 				gate.Answers(said(test.answer))
 			}
-			code, printed := c.run("plan", "-no-color", "-out=failed.tfplan")
-			if code != 1 || !says(w.namespace, test.says).MatchString(printed) ||
-				strings.Contains(printed, "will be created") {
-				t.Errorf("plan ended with %d:\n%s", code, printed)
-			}
-			if code, printed := c.run("refresh", "-no-color"); code != 1 {
-				t.Errorf("refresh ended with %d:\n%s", code, printed)
-			}
-			if string(c.state()) != string(state) {
+			printed := s.plan(refused)
+			wants(t, printed, w.namespace, test.says)
+			wantsNot(t, printed, "will be created")
+			s.run(refused, "refresh")
+			if s.state() != state {
 				t.Error("the state changed")
 			}
 		})
 	}
-	c.t = t
+	s.t = t
 	gate.Answers(nil)
-	c.configure(config(""))
-	if actions := c.plan(); actions[address] != "no-op" {
-		t.Errorf("after all that: %v", actions)
-	}
+	s.configure(config(""))
+	s.plan(empty)
 	w.unchanged(before)
 	if wrote(gate) != 0 {
 		t.Errorf("wrote: %v", gate.Seen())
@@ -135,28 +142,26 @@ func TestAccKubernetes_everything_but_a_write_is_a_GET_of_the_one_Secret(t *test
 		status(http.StatusForbidden, "Forbidden", "")(rw, r)
 		return true
 	})
-	c := newCLI(t, gated(gate, fmt.Sprintf("token = %q", account.Token))+w.testResource(""))
-	c.must("validate")
+	s := newSession(t, gated(gate, fmt.Sprintf("token = %q", account.Token))+w.testResource(""))
+	s.run(0, "validate")
 	if len(gate.Seen()) != 0 {
 		t.Errorf("validate sent %v", gate.Seen())
 	}
-	c.plan()
-	c.apply("plan.tfplan")
-	c.must("refresh")
-	c.plan("-refresh-only")
-	c.must("state", "rm", address)
-	c.must("import", address, w.namespace+"/"+keys.DefaultName)
-	if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
-		t.Errorf("the plan after the import is not empty:\n%s", printed)
-	}
-	c.must("destroy", "-auto-approve")
+	s.plan(changes)
+	s.applySaved(0)
+	s.run(0, "refresh")
+	wants(t, s.run(0, "plan", "-refresh-only"), "No changes.")
+	s.run(0, "state", "rm", address)
+	s.run(0, "import", address, w.namespace+"/"+keys.DefaultName)
+	s.plan(empty)
+	s.run(0, "destroy", "-auto-approve")
 	w.unchanged(before)
 
 	// A write is the first request that is something else: the gate is no dead end.
 	gate.Answers(nil)
 	gate.Forget()
-	c.configure(gated(gate, fmt.Sprintf("token = %q", account.Token)) + w.testResource(`labels = { a = "b" }`))
-	c.apply()
+	s.configure(gated(gate, fmt.Sprintf("token = %q", account.Token)) + w.testResource(`labels = { a = "b" }`))
+	s.apply(0)
 	if got := w.secret(); got.Labels["a"] != "b" || string(got.Data["keys"]) != line("a") || wrote(gate) != 1 {
 		t.Errorf("labels %v, %d writes", got.Labels, wrote(gate))
 	}
@@ -174,9 +179,9 @@ func TestAccKubernetes_the_Role_in_a_denial_is_the_cure(t *testing.T) {
 	w := newWorld(t)
 	account := w.cluster.Account(t, w.namespace, "poor")
 	gate := w.cluster.Gate(t)
-	c := newCLI(t, gated(gate, fmt.Sprintf("token = %q", account.Token))+w.testResource(""))
+	s := newSession(t, gated(gate, fmt.Sprintf("token = %q", account.Token))+w.testResource(""))
 	for _, verb := range []string{"get", "create"} {
-		faults := c.errors("apply", "-auto-approve")
+		faults := s.errors("apply", "-auto-approve")
 		if len(faults) != 1 {
 			t.Fatalf("%s: %+v", verb, faults)
 		}
@@ -197,11 +202,11 @@ func TestAccKubernetes_the_Role_in_a_denial_is_the_cure(t *testing.T) {
 			account.Bind(t, role.Name)
 		}
 	}
-	c.apply()
+	s.apply(0)
 	if w.secret().Data["keys"] == nil {
 		t.Error("no key")
 	}
-	c.apply()
+	s.apply(0)
 }
 
 // The guard needs to read kube-system, which is no Secret: the denial says so and its ClusterRole is
@@ -210,9 +215,9 @@ func TestAccKubernetes_a_denied_guard_names_the_namespace_that_it_reads(t *testi
 	w := newWorld(t)
 	account := w.cluster.Account(t, w.namespace, "guarded", acctest.AnySecret)
 	gate := w.cluster.Gate(t)
-	c := newCLI(t, gated(gate, fmt.Sprintf("token = %q\nallowed_cluster_uids = [\"x\"]", account.Token))+
+	s := newSession(t, gated(gate, fmt.Sprintf("token = %q\nallowed_cluster_uids = [\"x\"]", account.Token))+
 		w.testResource(""))
-	faults := c.errors("plan")
+	faults := s.errors("plan")
 	if len(faults) != 1 || faults[0].Summary != "The API server denies access" ||
 		!strings.Contains(faults[0].Detail, "get of the namespace kube-system (for allowed_cluster_uids) was denied") ||
 		!strings.Contains(faults[0].Detail, "kind: ClusterRole") {
@@ -233,7 +238,7 @@ func TestAccKubernetes_thirty_at_once_wait_for_the_server_alone(t *testing.T) {
 	gate := cluster.Gate(t)
 	account := cluster.Account(t, namespaces[0], "fleet")
 	account.Everywhere(t, acctest.AnySecret)
-	c := newCLI(t, gated(gate, fmt.Sprintf("token = %q", account.Token))+fmt.Sprintf(`
+	s := newSession(t, gated(gate, fmt.Sprintf("token = %q", account.Token))+fmt.Sprintf(`
 resource "billet_memberlist_secret" "test" {
   for_each  = toset(%s)
   namespace = each.key
@@ -241,7 +246,7 @@ resource "billet_memberlist_secret" "test" {
 `, list))
 	gather := newBarrier(count)
 	gate.Answers(gather.hold("GET"))
-	c.must("plan", "-parallelism=30", "-out=plan.tfplan")
+	s.plan(changes, "-parallelism=30")
 	gather.passed(t, "reads")
 
 	gather = newBarrier(count)
@@ -253,7 +258,7 @@ resource "billet_memberlist_secret" "test" {
 		return asked.once(w, r)
 	})
 	gate.Forget()
-	c.apply("-parallelism=30", "plan.tfplan")
+	s.applySaved(0, "-parallelism=30")
 	gather.passed(t, "writes")
 	asked.obeyed(t, count)
 	if writes := wrote(gate); writes != count {

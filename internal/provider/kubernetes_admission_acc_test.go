@@ -64,8 +64,8 @@ func TestAccKubernetes_what_admission_adds_is_no_difference(t *testing.T) {
 	}
 	w.until(func(name string) bool { return w.putNamed(name, "x").Labels["added"] == "l" })
 
-	c := newCLI(t, w.config(`labels = { mine = "1" }`))
-	c.apply()
+	s := newSession(t, w.config(`labels = { mine = "1" }`))
+	s.apply(0)
 	secret := w.secret()
 	if secret.Labels["added"] != "l" || secret.Annotations["added"] != "a" || secret.Labels["mine"] != "1" {
 		t.Fatalf("%v %v", secret.Labels, secret.Annotations)
@@ -74,9 +74,7 @@ func TestAccKubernetes_what_admission_adds_is_no_difference(t *testing.T) {
 	if _, err := w.cluster.Admin.CoreV1().Secrets(w.namespace).Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
-		t.Errorf("the plan is not empty:\n%s", printed)
-	}
+	s.plan(empty)
 }
 
 // K13: a denial of admission is shown word by word.
@@ -107,9 +105,9 @@ func TestAccKubernetes_a_denial_of_admission_is_shown_verbatim(t *testing.T) {
 		return apierrors.IsInvalid(err)
 	})
 
-	c := newCLI(t, w.config(""))
-	c.refused(says(w.namespace+"/antrea-memberlist-keys", message), "apply", "-auto-approve")
-	if c.holds(address) {
+	s := newSession(t, w.config(""))
+	wants(t, s.apply(refused), w.namespace+"/antrea-memberlist-keys", message)
+	if s.attributes(address) != nil {
 		t.Error("the resource is in the state")
 	}
 }
@@ -122,11 +120,10 @@ func TestAccKubernetes_names_the_namespace_that_is_being_terminated(t *testing.T
 		context.Background(), e.namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	c := newCLI(t, gated(e.gate, fmt.Sprintf("token = %q", e.account.Token))+e.testResource(""))
-	c.plan()
-	c.refused(says("The namespace cannot hold the Secret", e.namespace, "is being terminated"),
-		"apply", "-auto-approve")
-	if writes := wrote(e.gate); writes != 1 || c.holds(address) {
-		t.Errorf("%d writes, in the state: %t", writes, c.holds(address))
+	s := newSession(t, gated(e.gate, fmt.Sprintf("token = %q", e.account.Token))+e.testResource(""))
+	s.plan(changes)
+	wants(t, s.apply(refused), "The namespace cannot hold the Secret", e.namespace, "is being terminated")
+	if writes := wrote(e.gate); writes != 1 || s.attributes(address) != nil {
+		t.Errorf("%d writes, in the state: %v", writes, s.attributes(address))
 	}
 }

@@ -29,7 +29,11 @@ type issuer struct {
 	refused int
 }
 
-const execVersion = "client.authentication.k8s.io/v1"
+const (
+	execVersion = "client.authentication.k8s.io/v1"
+	// shortLived begins each token, long enough to be looked for in all that Terraform wrote.
+	shortLived = "short-lived-token-"
+)
 
 // newIssuer writes a program whose tokens live for whole seconds. It notes each run: the number, and
 // what it found of a terminal and of its standard input.
@@ -50,9 +54,9 @@ now=$(date +%%s)
   printf '\n'
 } >>'%[2]s'
 expiry=$(date -u -d "@$((now + %[3]d))" +%%Y-%%m-%%dT%%H:%%M:%%SZ)
-printf '{"kind":"ExecCredential","apiVersion":"%[1]s","status":{"token":"short-%%s","expirationTimestamp":"%%s"}}' \
+printf '{"kind":"ExecCredential","apiVersion":"%[1]s","status":{"token":"%[4]s%%s","expirationTimestamp":"%%s"}}' \
   "$now" "$expiry"
-`, execVersion, i.log, seconds)
+`, execVersion, i.log, seconds, shortLived)
 	if err := os.WriteFile(i.program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,7 @@ func (i *issuer) admit(w http.ResponseWriter, r *http.Request) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	var made int64
-	_, err := fmt.Sscanf(r.Header.Get("Authorization"), "Bearer short-%d", &made)
+	_, err := fmt.Sscanf(r.Header.Get("Authorization"), "Bearer "+shortLived+"%d", &made)
 	expired := err != nil || time.Now().Unix() > made+int64(i.life/time.Second)
 	if r.Method != http.MethodGet && i.refuse > 0 {
 		i.refuse--
@@ -119,18 +123,18 @@ func TestAccKubernetes_a_saved_plan_outlives_the_tokens_that_it_was_made_with(t 
 	gate := w.cluster.Gate(t)
 	issuer := newIssuer(t, w.cluster.Account(t, w.namespace, "exec", acctest.AnySecret).Token, 2)
 	gate.Answers(issuer.admit)
-	c := newCLI(t, gated(gate, issuer.argument())+w.testResource(""))
-	c.plan()
+	s := newSession(t, gated(gate, issuer.argument())+w.testResource(""))
+	s.plan(changes)
 	planned := issuer.runs()
 	time.Sleep(3 * time.Second) // the plugin's clock is the one of the machine
-	c.apply("plan.tfplan")
+	s.applySaved(0)
 	if planned == 0 || issuer.runs() <= planned || issuer.refusals() != 0 {
 		t.Errorf("%d runs at plan, %d in all, %d requests refused", planned, issuer.runs(), issuer.refusals())
 	}
 	if w.secret().Data["keys"] == nil {
 		t.Error("no key")
 	}
-	c.keeps("short-")
+	s.leaksNothing([]byte(shortLived))
 }
 
 // K10: a 401 in the middle of an apply runs the program once more and repeats the request once; a
@@ -140,14 +144,14 @@ func TestAccKubernetes_a_401_within_an_apply_is_answered_by_one_more_run(t *test
 	gate := w.cluster.Gate(t)
 	issuer := newIssuer(t, w.cluster.Account(t, w.namespace, "exec", acctest.AnySecret).Token, 3600)
 	gate.Answers(issuer.admit)
-	c := newCLI(t, gated(gate, issuer.argument())+w.testResource(""))
-	c.plan()
+	s := newSession(t, gated(gate, issuer.argument())+w.testResource(""))
+	s.plan(changes)
 
 	issuer.refuses(2)
 	before := issuer.runs()
 	gate.Forget()
-	c.refused(says("request to the API server failed", "create of", w.namespace, "The server does not accept",
-		"nor did it accept the one before: it has expired"), "apply", "plan.tfplan")
+	wants(t, s.applySaved(refused), "request to the API server failed", "create of", w.namespace,
+		"The server does not accept", "nor did it accept the one before: it has expired")
 	if issuer.runs() != before+2 || wrote(gate) != 2 || issuer.refusals() != 2 {
 		t.Errorf("%d runs, %d writes", issuer.runs()-before, wrote(gate))
 	}
@@ -155,9 +159,9 @@ func TestAccKubernetes_a_401_within_an_apply_is_answered_by_one_more_run(t *test
 	issuer.refuses(1)
 	before = issuer.runs()
 	gate.Forget()
-	c.plan()
+	s.plan(changes)
 	planned := issuer.runs()
-	c.apply("plan.tfplan")
+	s.applySaved(0)
 	if issuer.runs() != planned+2 || wrote(gate) != 2 || planned != before+1 {
 		t.Errorf("%d, %d, %d runs, %d writes", before, planned, issuer.runs(), wrote(gate))
 	}
@@ -176,15 +180,15 @@ func TestAccKubernetes_a_withdrawn_token_is_an_error_that_names_it(t *testing.T)
 	config := func(token string) string {
 		return gated(gate, fmt.Sprintf("token = %q", token)) + w.testResource("")
 	}
-	c := newCLI(t, config(account.Token))
-	c.apply()
-	state := string(c.state())
+	s := newSession(t, config(account.Token))
+	s.apply(0)
+	state := s.state()
 	unused := account.NewToken(t) // the API server remembers for ten seconds those that it has seen
 	account.Delete(t)
-	c.configure(config(unused))
-	c.refused(says("The server does not accept the token in token",
-		"it has expired, was withdrawn, or is not for this cluster"), "plan")
-	if string(c.state()) != state {
+	s.configure(config(unused))
+	wants(t, s.plan(refused), "The server does not accept the token in token",
+		"it has expired, was withdrawn, or is not for this cluster")
+	if s.state() != state {
 		t.Error("the state changed")
 	}
 	w.unchanged(before)
@@ -203,11 +207,9 @@ func TestAccKubernetes_a_failing_program_is_quoted_by_its_stderr_alone(t *testin
 	gate := w.cluster.Gate(t)
 	config := fmt.Sprintf("exec = { api_version = %q, command = %q }", execVersion, program)
 	trace := filepath.Join(t.TempDir(), "trace.log")
-	c := newCLI(t, gated(gate, config)+w.testResource(""), "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
-	code, printed := c.run("plan", "-no-color")
-	if code != 1 || !says("credential program", "exit status 3", "please log in first").MatchString(printed) {
-		t.Errorf("plan ended with %d:\n%s", code, printed)
-	}
+	s := newSession(t, gated(gate, config)+w.testResource(""), "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
+	printed := s.plan(refused)
+	wants(t, printed, "credential program", "exit status 3", "please log in first")
 	log, err := os.ReadFile(trace)
 	if err != nil || len(log) == 0 {
 		t.Fatalf("no log: %v", err)

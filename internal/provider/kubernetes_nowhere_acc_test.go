@@ -34,8 +34,8 @@ func TestAccKubernetes_no_broken_configuration_leads_anywhere(t *testing.T) {
 	base := []string{"HOME=" + home, "KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port,
 		"KUBERNETES_MASTER=https://" + trap.address}
 	w := newWorld(t)
-	c := newCLI(t, "")
-	c.write("ca.pem", w.cluster.Gate(t).CA)
+	s := newSession(t, "")
+	s.write("ca.pem", w.cluster.Gate(t).CA)
 	const exec = `exec = { api_version = %q, command = "login" }`
 	for name, test := range map[string]struct {
 		arguments, variable, on, says string
@@ -124,19 +124,19 @@ func TestAccKubernetes_no_broken_configuration_leads_anywhere(t *testing.T) {
 		"an unknown scheme": {`host = "tcp://h"`, "", "host", "neither https nor http"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.t = t
-			c.around(append(slices.Clone(base), test.variable)...)
+			s.t = t
+			s.around(append(slices.Clone(base), test.variable)...)
 			object := "kubernetes = { " + test.arguments + " }\n"
-			c.configure("provider \"billet\" {\n" + object + "}\n" + w.testResource(""))
-			faults := c.errors("plan")
+			s.configure("provider \"billet\" {\n" + object + "}\n" + w.testResource(""))
+			faults := s.errors("plan")
 			if len(faults) != 1 || !strings.Contains(faults[0].Detail, test.says) ||
 				!strings.HasPrefix(strings.TrimPrefix(faults[0].Detail, "Provider attribute kubernetes."), test.on) {
 				t.Fatalf("%+v", faults)
 			}
 			// What is broken is broken in the resource's own object too, and belongs to the resource.
 			// Terraform points at the block: it finds no place for an attribute within an object.
-			c.configure(w.testResource(object))
-			faults = c.errors("plan")
+			s.configure(w.testResource(object))
+			faults = s.errors("plan")
 			if len(faults) != 1 || !strings.Contains(faults[0].Detail, test.says) ||
 				!strings.HasPrefix(faults[0].Detail, test.on) ||
 				!strings.HasPrefix(faults[0].Snippet.Context, `resource "billet_memberlist_secret"`) {

@@ -10,55 +10,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 )
 
-// endpoint is one way to the API server: a gate, and an account that may work in one namespace only.
-type endpoint struct {
-	*world
-	gate    *acctest.Gate
-	account *acctest.Account
-}
-
-func newEndpoint(t *testing.T) *endpoint {
-	t.Helper()
-	w := newWorld(t)
-	return &endpoint{w, w.cluster.Gate(t), w.cluster.Account(t, w.namespace, "owner", acctest.AnySecret)}
-}
-
-// own is the resource's own object; token says where its token comes from.
-func (e *endpoint) own(token string) string {
-	return fmt.Sprintf("kubernetes = {\n host = %q\n cluster_ca_certificate = %q\n token = %s\n}\n",
-		e.gate.URL, e.gate.CA, token)
-}
-
-// tokens are ephemeral variables of the names with the tokens.
-func tokens(c *cli, of map[string]string) string {
-	var declared, set strings.Builder
+// tokens declares ephemeral variables of the names, and gives the session their values.
+func tokens(s *session, of map[string]string) string {
+	s.t.Helper()
+	var declared strings.Builder
+	var values []string
 	for name, token := range of {
 		fmt.Fprintf(&declared, "variable %q { ephemeral = true }\n", name)
-		fmt.Fprintf(&set, "%s = %q\n", name, token)
+		values = append(values, "TF_VAR_"+name+"="+token)
 	}
-	c.write("terraform.tfvars", set.String())
+	s.around(values...)
 	return declared.String()
-}
-
-// context writes a kubeconfig whose only context reaches the endpoint.
-func (e *endpoint) context(name string) string {
-	e.t.Helper()
-	path := e.t.TempDir() + "/kubeconfig"
-	if err := clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:  map[string]*clientcmdapi.Cluster{name: {Server: e.gate.URL, CertificateAuthorityData: []byte(e.gate.CA)}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {Token: e.account.Token}},
-		Contexts:  map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
-	}, path); err != nil {
-		e.t.Fatal(err)
-	}
-	return path
 }
 
 // One provider block without a cluster serves three of them with one for_each: two by ephemeral tokens,
@@ -66,8 +33,8 @@ func (e *endpoint) context(name string) string {
 // another. Two resources of one cluster share its connection.
 func TestAccKubernetes_one_for_each_serves_three_clusters(t *testing.T) {
 	a, b, d := newEndpoint(t), newEndpoint(t), newEndpoint(t)
-	c := newCLI(t, "")
-	config := tokens(c, map[string]string{"a": a.account.Token, "b": b.account.Token}) + fmt.Sprintf(`
+	s := newSession(t, "")
+	config := tokens(s, map[string]string{"a": a.account.Token, "b": b.account.Token}) + fmt.Sprintf(`
 locals {
   clusters = {
     a     = { namespace = %[1]q, name = null, host = %[2]q, ca = %[3]q, path = null, context = null }
@@ -90,19 +57,19 @@ resource "billet_memberlist_secret" "test" {
   }
 }
 `, a.namespace, a.gate.URL, a.gate.CA, b.namespace, b.gate.URL, b.gate.CA, d.namespace, d.context("d"))
-	c.configure(config)
-	c.plan()
+	s.configure(config)
+	s.plan(changes)
 	for _, e := range []*endpoint{a, b, d} {
 		e.gate.Forget()
 	}
-	c.apply("-parallelism=1", "plan.tfplan") // two at once might both dial first
+	s.applySaved(0, "-parallelism=1") // two at once might both dial first
 	for name, e := range map[string]*endpoint{"a": a, "b": b, "d": d} {
 		secret := e.secret()
 		parsed, err := keys.ParseKeys(secret.Data["keys"])
 		if err != nil {
 			t.Fatal(err)
 		}
-		state := c.attributes(fmt.Sprintf("billet_memberlist_secret.test[%q]", name))
+		state := s.attributes(fmt.Sprintf("billet_memberlist_secret.test[%q]", name))
 		if state["uid"] != string(secret.UID) || state["primary_key_fingerprint"] != keys.Fingerprint(parsed[0]) {
 			t.Errorf("%s: the state is of another Secret: %v", name, state)
 		}
@@ -111,10 +78,8 @@ resource "billet_memberlist_secret" "test" {
 		}
 	}
 	a.secretNamed("second-keys")
-	if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
-		t.Errorf("the plan after it is not empty:\n%s", printed)
-	}
-	c.keeps(a.account.Token, b.account.Token, d.account.Token)
+	s.plan(empty)
+	s.leaksNothing([]byte(a.account.Token), []byte(b.account.Token), []byte(d.account.Token))
 }
 
 // With write-only credentials the refresh does not see the Secret, and the plan does: drift of the key
@@ -122,40 +87,33 @@ resource "billet_memberlist_secret" "test" {
 func TestAccKubernetes_with_a_write_only_token_the_plan_sees_the_key_and_refresh_only_nothing(t *testing.T) {
 	e := newEndpoint(t)
 	e.put(line("a"))
-	c := newCLI(t, "")
-	head := tokens(c, map[string]string{"token": e.account.Token})
-	c.configure(head + e.testResource(`labels = { mine = "1" }`+"\n"+e.own("var.token")))
-	c.apply()
+	s := newSession(t, "")
+	head := tokens(s, map[string]string{"token": e.account.Token})
+	s.configure(head + e.testResource(`labels = { mine = "1" }`+"\n"+e.own("var.token")))
+	s.apply(0)
 	secret := e.secret()
 	secret.Labels["mine"] = "changed"
 	if _, err := e.cluster.Admin.CoreV1().Secrets(e.namespace).Update(
 		context.Background(), secret, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if actions := c.plan(); actions[address] != "no-op" {
-		t.Errorf("label: %v", actions) // as the documentation says
-	}
+	s.plan(empty) // as the documentation says
 	e.put(line("b"))
 	e.gate.Forget()
-	if actions := c.plan("-refresh-only"); actions[address] != "" && actions[address] != "no-op" {
-		t.Errorf("-refresh-only: %v", actions)
-	}
+	wants(t, s.run(0, "plan", "-refresh-only"), "No changes.")
 	if n := len(e.gate.Seen()); n != 0 {
 		t.Errorf("-refresh-only sent %d requests", n)
 	}
-	printed := c.must("plan", "-no-color", "-out=plan.tfplan")
-	if !says("The key was rotated outside Terraform", print("b"), print("a")).MatchString(printed) {
-		t.Errorf("the rotation does not show:\n%s", printed)
-	}
+	wants(t, s.plan(changes), "The key was rotated outside Terraform", print("b"), print("a"))
 	before := e.secret()
-	c.apply("plan.tfplan")
-	if got := c.attributes(address)["primary_key_fingerprint"]; got != print("b") {
+	s.applySaved(0)
+	if got := s.attributes(address)["primary_key_fingerprint"]; got != print("b") {
 		t.Errorf("accepted %v", got)
 	}
 	if after := e.secret(); string(after.Data["keys"]) != string(before.Data["keys"]) {
 		t.Error("the keys were written")
 	}
-	c.keeps(e.account.Token)
+	s.leaksNothing([]byte(e.account.Token))
 }
 
 // A destroy does not know write-only credentials. With deletion_policy = "delete" it refuses, and each
@@ -170,20 +128,20 @@ func TestAccKubernetes_a_deletion_with_a_write_only_token_is_refused_with_ways_o
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEndpoint(t)
-			c := newCLI(t, "")
-			head := tokens(c, map[string]string{"token": e.account.Token})
-			c.configure(head + e.testResource("deletion_policy = \"delete\"\n"+e.own("var.token")))
-			c.apply()
+			s := newSession(t, "")
+			head := tokens(s, map[string]string{"token": e.account.Token})
+			s.configure(head + e.testResource("deletion_policy = \"delete\"\n"+e.own("var.token")))
+			s.apply(0)
 			e.gate.Forget()
-			c.refused(says("The Secret cannot be deleted", "write-only", "deletion_policy", "config_path or by exec"),
-				"destroy", "-auto-approve")
-			if wrote(e.gate) != 0 || c.attributes(address)["uid"] != string(e.secret().UID) {
+			wants(t, s.run(refused, "destroy", "-auto-approve"), "The Secret cannot be deleted", "write-only",
+				"deletion_policy", "config_path or by exec")
+			if wrote(e.gate) != 0 || s.attributes(address)["uid"] != string(e.secret().UID) {
 				t.Errorf("after the refusal: %v", e.gate.Seen())
 			}
 			arguments, stays := wayOut(e)
-			c.configure(head + e.testResource(arguments))
-			c.apply()
-			c.must("destroy", "-auto-approve")
+			s.configure(head + e.testResource(arguments))
+			s.apply(0)
+			s.run(0, "destroy", "-auto-approve")
 			list, err := e.cluster.Admin.CoreV1().Secrets(e.namespace).List(context.Background(), metav1.ListOptions{})
 			if err != nil || slices.ContainsFunc(list.Items, isTheSecret) != stays {
 				t.Errorf("after the destroy: %d Secrets, %v", len(list.Items), err)
@@ -199,25 +157,26 @@ func isTheSecret(secret corev1.Secret) bool { return secret.Name == keys.Default
 func TestAccKubernetes_where_the_credential_is_can_change_alone(t *testing.T) {
 	e := newEndpoint(t)
 	e.put(line("a"))
-	c := newCLI(t, "")
-	head := tokens(c, map[string]string{"token": e.account.Token})
+	s := newSession(t, "")
+	head := tokens(s, map[string]string{"token": e.account.Token})
 	path := e.context("x")
 	config := func(more string) string {
 		return head + e.testResource(fmt.Sprintf(
 			"kubernetes = {\n config_path = %q\n config_context = \"x\"\n%s\n}", path, more))
 	}
-	c.configure(config("token = var.token"))
-	c.apply()
+	s.configure(config("token = var.token"))
+	s.apply(0)
 	before := e.secret()
-	c.configure(config(""))
-	if actions := c.plan(); actions[address] != "update" {
+	s.configure(config(""))
+	s.plan(changes)
+	if actions := s.actions(); actions[address] != "update" {
 		t.Errorf("the token is gone: %v", actions)
 	}
-	c.apply("plan.tfplan")
+	s.applySaved(0)
 	e.unchanged(before)
 	e.put(line("b"))
-	c.must("refresh")
-	if got := fmt.Sprint(c.attributes(address)["live_key_fingerprints"]); got != "["+print("b")+"]" {
+	s.run(0, "refresh")
+	if got := fmt.Sprint(s.attributes(address)["live_key_fingerprints"]); got != "["+print("b")+"]" {
 		t.Errorf("refreshed: %s", got)
 	}
 	// The kubeconfig loses its token, so that the refresh, which knows nothing else, fails.
@@ -228,12 +187,10 @@ func TestAccKubernetes_where_the_credential_is_can_change_alone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.configure(config("token = var.token"))
-	c.refused(says("denies access"), "plan")
-	c.apply("-refresh=false")
-	if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
-		t.Errorf("the plan after it is not empty:\n%s", printed)
-	}
+	s.configure(config("token = var.token"))
+	wants(t, s.plan(refused), "denies access")
+	s.apply(0, "-refresh=false")
+	s.plan(empty)
 }
 
 // An object that moves to another cluster, which holds another key, is a visible change. It writes
@@ -254,23 +211,20 @@ func TestAccKubernetes_moving_to_another_cluster_shows_its_key(t *testing.T) {
 		other.Account(t, here.namespace, "owner", acctest.AnySecret),
 	}
 	old, elsewhere := here.put(line("a")), there.put(line("b"))
-	c := newCLI(t, "")
-	head := tokens(c, map[string]string{"here": here.account.Token, "there": there.account.Token})
-	c.configure(head + here.testResource(here.own("var.here")))
-	c.apply()
-	c.configure(head + there.testResource(there.own("var.there")))
-	printed := c.must("plan", "-no-color", "-out=plan.tfplan")
-	if !says("The key was rotated outside Terraform", print("b"), print("a")).MatchString(printed) {
-		t.Errorf("the other key does not show:\n%s", printed)
-	}
-	c.apply("plan.tfplan")
+	s := newSession(t, "")
+	head := tokens(s, map[string]string{"here": here.account.Token, "there": there.account.Token})
+	s.configure(head + here.testResource(here.own("var.here")))
+	s.apply(0)
+	s.configure(head + there.testResource(there.own("var.there")))
+	wants(t, s.plan(changes), "The key was rotated outside Terraform", print("b"), print("a"))
+	s.applySaved(0)
 	here.unchanged(old)
 	there.unchanged(elsewhere)
-	if got := c.attributes(address); got["primary_key_fingerprint"] != print("b") ||
+	if got := s.attributes(address); got["primary_key_fingerprint"] != print("b") ||
 		got["uid"] != string(elsewhere.UID) {
 		t.Errorf("after the move: %v", got)
 	}
-	c.keeps(here.account.Token, there.account.Token)
+	s.leaksNothing([]byte(here.account.Token), []byte(there.account.Token))
 }
 
 // The provider's guard holds for an object of the resource's own, until that has one. An import uses
@@ -279,38 +233,38 @@ func TestAccKubernetes_the_guard_is_inherited_and_an_import_uses_the_provider(t 
 	e := newEndpoint(t)
 	e.account.MayReadTheCluster(t)
 	before := e.put(line("a"))
-	s := &site{t: t, cluster: e.cluster}
+	uid := (&site{t: t, cluster: e.cluster}).uid()
 	const wrong = "11111111-2222-3333-4444-555555555555"
-	c := newCLI(t, "")
-	head := tokens(c, map[string]string{"token": e.account.Token})
+	s := newSession(t, "")
+	head := tokens(s, map[string]string{"token": e.account.Token})
 	provider := func(uid string) string {
 		return head + gated(e.gate, fmt.Sprintf("token = var.token\nallowed_cluster_uids = [%q]", uid))
 	}
 	own := func(guard string) string {
 		return e.testResource(strings.Replace(e.own("var.token"), "token =", guard+"\ntoken =", 1))
 	}
-	c.configure(provider(wrong) + own(""))
-	c.refused(says("Refusing to write to this cluster", e.gate.URL, s.uid(), wrong,
-		"allowed_cluster_uids of the provider"), "plan")
-	c.configure(provider(s.uid()) + own(fmt.Sprintf("allowed_cluster_uids = [%q]", wrong)))
-	c.refused(says("Refusing to write to this cluster", e.gate.URL, s.uid(), wrong,
-		"allowed_cluster_uids of this resource"), "plan")
+	s.configure(provider(wrong) + own(""))
+	wants(t, s.plan(refused), "Refusing to write to this cluster", e.gate.URL, uid, wrong,
+		"allowed_cluster_uids of the provider")
+	s.configure(provider(uid) + own(fmt.Sprintf("allowed_cluster_uids = [%q]", wrong)))
+	wants(t, s.plan(refused), "Refusing to write to this cluster", e.gate.URL, uid, wrong,
+		"allowed_cluster_uids of this resource")
 	for _, request := range e.gate.Seen() {
 		if request.Path != "/api/v1/namespaces/kube-system" {
 			t.Errorf("%s before the guard", request.Path)
 		}
 	}
-	c.configure(provider(wrong) + own(fmt.Sprintf("allowed_cluster_uids = [%q]", s.uid())))
-	c.apply()
+	s.configure(provider(wrong) + own(fmt.Sprintf("allowed_cluster_uids = [%q]", uid)))
+	s.apply(0)
 
-	c.must("state", "rm", address)
-	c.refused(says("Refusing to write to this cluster", wrong), "import", address, e.namespace)
-	c.configure(provider(s.uid()) + own(""))
-	c.must("import", address, e.namespace)
-	if got := c.attributes(address); got["primary_key_fingerprint"] != print("a") || got["kubernetes"] != nil {
+	s.run(0, "state", "rm", address)
+	wants(t, s.run(refused, "import", address, e.namespace), "Refusing to write to this cluster", wrong)
+	s.configure(provider(uid) + own(""))
+	s.run(0, "import", address, e.namespace)
+	if got := s.attributes(address); got["primary_key_fingerprint"] != print("a") || got["kubernetes"] != nil {
 		t.Errorf("imported %v", got)
 	}
-	c.apply()
+	s.apply(0)
 	e.unchanged(before)
-	c.keeps(e.account.Token)
+	s.leaksNothing([]byte(e.account.Token))
 }

@@ -80,13 +80,13 @@ provider "billet" {
 }
 `, e.gate.CA, e.account.Token, proxy.URL, more) + e.testResource("")
 	}
-	c := newCLI(t, config(""), "HTTPS_PROXY="+around.URL)
-	c.refused(says("certificate is valid for", "api.example.test", "set by tls_server_name"), "plan")
+	s := newSession(t, config(""), "HTTPS_PROXY="+around.URL)
+	wants(t, s.plan(refused), "certificate is valid for", "api.example.test", "set by tls_server_name")
 	if len(e.gate.Seen()) != 0 {
 		t.Errorf("sent to a server that is not trusted: %v", e.gate.Seen())
 	}
-	c.configure(config(fmt.Sprintf("tls_server_name = %q", acctest.GateName)))
-	c.apply()
+	s.configure(config(fmt.Sprintf("tls_server_name = %q", acctest.GateName)))
+	s.apply(0)
 	e.unchanged(before)
 	if names := proxy.asked(); len(names) == 0 || slices.ContainsFunc(names, func(name string) bool {
 		return name != "CONNECT api.example.test:6443"
@@ -120,18 +120,18 @@ func TestAccKubernetes_merges_several_kubeconfigs(t *testing.T) {
 			"users: [{name: u, user: {token: %q}}, {name: other, user: {token: neither}}]\n",
 		e.gate.URL, e.account.Token))
 	missing := filepath.Join(first, "missing")
-	c := newCLI(t, e.testResource(""), "KUBECONFIG="+strings.Join([]string{missing, context, rest}, ":"))
-	c.apply()
-	c.around() // no KUBECONFIG
-	c.refused(says("No cluster is configured"), "plan")
+	s := newSession(t, e.testResource(""), "KUBECONFIG="+strings.Join([]string{missing, context, rest}, ":"))
+	s.apply(0)
+	s.around() // no KUBECONFIG
+	wants(t, s.plan(refused), "No cluster is configured")
 	paths := func(all ...string) string {
 		return fmt.Sprintf("provider \"billet\" {\n kubernetes = { config_paths = [\"%s\"] }\n}\n",
 			strings.Join(all, `", "`))
 	}
-	c.configure(paths(context, rest) + e.testResource(""))
-	c.apply()
-	c.configure(paths(missing, context, rest) + e.testResource(""))
-	c.refused(says("config_paths", missing, "does not exist"), "plan")
+	s.configure(paths(context, rest) + e.testResource(""))
+	s.apply(0)
+	s.configure(paths(missing, context, rest) + e.testResource(""))
+	wants(t, s.plan(refused), "config_paths", missing, "does not exist")
 	e.unchanged(before)
 	if n := len(e.gate.Seen()); n < 2 {
 		t.Errorf("%d requests", n)
@@ -172,7 +172,7 @@ func TestAccKubernetes_the_sources_count_as_the_documentation_says(t *testing.T)
 		{"KUBECONFIG", "", "KUBECONFIG=" + good},
 	}
 	wrong := []string{"", "", "", "KUBE_CONFIG_PATH=" + bad, "", "KUBECONFIG=" + bad}
-	c := newCLI(t, "")
+	s := newSession(t, "")
 	for i, test := range below {
 		if i >= len(rows) || rows[i] != test.row {
 			t.Fatalf("row %d of the documentation is not %q: %q", i, test.row, rows)
@@ -184,10 +184,10 @@ func TestAccKubernetes_the_sources_count_as_the_documentation_says(t *testing.T)
 		if test.row == "KUBE_HOST" {
 			variables = append(variables, "KUBE_TOKEN="+e.account.Token, "KUBE_CLUSTER_CA_CERT_DATA="+e.gate.CA)
 		}
-		c.around(slices.DeleteFunc(variables, func(v string) bool { return v == "" })...)
+		s.around(slices.DeleteFunc(variables, func(v string) bool { return v == "" })...)
 		e.gate.Forget()
-		c.configure("provider \"billet\" {\n kubernetes = {\n" + test.arguments + "\n}\n}\n" + e.testResource(""))
-		c.must("apply", "-no-color", "-auto-approve")
+		s.configure("provider \"billet\" {\n kubernetes = {\n" + test.arguments + "\n}\n}\n" + e.testResource(""))
+		s.apply(0)
 		if len(e.gate.Seen()) == 0 {
 			t.Errorf("%s: another cluster was read", test.row)
 		}

@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,10 +66,10 @@ func wrote(gate *acctest.Gate) int {
 	return count
 }
 
-// variables tell a configuration where the cluster is.
-func (s *site) variables(consent string) string {
-	return fmt.Sprintf("host = %q\nca = %q\ntoken = %q\nconsent = %q\n",
-		s.gate.URL, s.gate.CA, s.account.Token, consent)
+// variables tell a configuration where the cluster is: at the gate, or what comes after its address.
+func (s *site) variables(after, consent string) []string {
+	return []string{"TF_VAR_host=" + s.gate.URL + after, "TF_VAR_ca=" + s.gate.CA,
+		"TF_VAR_token=" + s.account.Token, "TF_VAR_consent=" + consent}
 }
 
 const siteVariables = `
@@ -122,51 +121,50 @@ func TestAccKubernetes_a_cluster_is_replaced_in_one_run(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newSite(t, acctest.SharedCluster(t), "replaced-"+name)
 			b := newSite(t, other, "replaced-"+name)
-			c := newCLI(t, fmt.Sprintf(config, a.name))
+			s := newSession(t, fmt.Sprintf(config, a.name))
 			plan := func(to *site, consent string, want string) {
 				t.Helper()
-				c.write("terraform.tfvars", to.variables(consent))
+				s.around(to.variables("", consent)...)
 				a.gate.Forget()
 				b.gate.Forget()
-				actions := c.plan()
+				s.plan(changes)
+				actions := s.actions()
 				if actions[address] != want || to.gate.Connections() != 0 {
 					t.Fatalf("plan %v, %d connections to what is not known yet", actions, to.gate.Connections())
 				}
 			}
 			plan(a, "", "create")
-			c.apply("plan.tfplan")
+			s.applySaved(0)
 			first := a.primary()
-			if first == "" || c.attributes(address)["primary_key_fingerprint"] != first {
-				t.Fatalf("%s in the cluster, %v", first, c.attributes(address))
+			if first == "" || s.attributes(address)["primary_key_fingerprint"] != first {
+				t.Fatalf("%s in the cluster, %v", first, s.attributes(address))
 			}
 
 			plan(b, "", "update")
-			c.refused(says("Refusing to replace a key that agents may be using", first), "apply", "plan.tfplan")
+			wants(t, s.applySaved(refused), "Refusing to replace a key that agents may be using", first)
 			if wrote(b.gate) != 0 || len(b.gate.Seen()) == 0 || b.primary() != "" {
 				t.Errorf("without consent: %v", b.gate.Seen())
 			}
 
 			plan(a, "", "update") // the old cluster after all
-			c.apply("plan.tfplan")
+			s.applySaved(0)
 			if a.primary() != first || wrote(a.gate) != 0 || len(a.gate.Seen()) == 0 {
 				t.Errorf("back: %v", a.gate.Seen())
 			}
-			if got := c.attributes(address); got["origin"] != originCreated ||
+			if got := s.attributes(address); got["origin"] != originCreated ||
 				got["primary_key_fingerprint"] != first {
 				t.Errorf("back: %v", got)
 			}
 
 			plan(b, first, "update")
-			c.apply("plan.tfplan")
+			s.applySaved(0)
 			second := b.primary()
-			if got := c.attributes(address); second == "" || second == first || a.primary() != first ||
+			if got := s.attributes(address); second == "" || second == first || a.primary() != first ||
 				got["primary_key_fingerprint"] != second || got["origin"] != originCreated {
 				t.Errorf("with consent: %s, then %s; %v", first, second, got)
 			}
-			if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
-				t.Errorf("the plan after it is not empty:\n%s", printed)
-			}
-			c.keeps(a.account.Token, b.account.Token)
+			s.plan(empty)
+			s.leaksNothing([]byte(a.account.Token), []byte(b.account.Token))
 		})
 	}
 }
@@ -174,25 +172,25 @@ func TestAccKubernetes_a_cluster_is_replaced_in_one_run(t *testing.T) {
 // K2: what the state knows is kept, and the warning names what is not known. Another key behind the
 // new address stops the apply with both fingerprints.
 func TestAccKubernetes_an_unknown_host_keeps_the_state_and_apply_compares(t *testing.T) {
-	s := newSite(t, acctest.SharedCluster(t), "unknown-host")
-	c := newCLI(t, fmt.Sprintf(viaProvider, s.name))
-	c.write("terraform.tfvars", s.variables(""))
-	c.apply()
-	first, before := s.primary(), string(c.state())
-	c.write("terraform.tfvars", strings.Replace(s.variables(""), s.gate.URL, s.gate.URL+"/", 1))
-	s.gate.Forget()
-	printed := c.must("plan", "-no-color", "-out=plan.tfplan")
+	at := newSite(t, acctest.SharedCluster(t), "unknown-host")
+	s := newSession(t, fmt.Sprintf(viaProvider, at.name))
+	s.around(at.variables("", "")...)
+	s.apply(0)
+	first, before := at.primary(), s.state()
+	s.around(at.variables("/", "")...)
+	at.gate.Forget()
+	printed := s.plan(changes)
 	if !says("The Secret was not refreshed", "kubernetes.host").MatchString(printed) ||
-		s.gate.Connections() != 0 || string(c.state()) != before {
-		t.Errorf("%d connections:\n%s", s.gate.Connections(), printed)
+		at.gate.Connections() != 0 || s.state() != before {
+		t.Errorf("%d connections:\n%s", at.gate.Connections(), printed)
 	}
-	w := &world{t, s.cluster, "kube-system", ""}
-	theirs := w.putNamed(s.name, line("z"))
-	c.refused(says("The Secret changed since the plan", first, print("z")), "apply", "plan.tfplan")
-	if wrote(s.gate) != 0 {
-		t.Errorf("wrote: %v", s.gate.Seen())
+	w := &world{t, at.cluster, "kube-system", ""}
+	theirs := w.putNamed(at.name, line("z"))
+	wants(t, s.applySaved(refused), "The Secret changed since the plan", first, print("z"))
+	if wrote(at.gate) != 0 {
+		t.Errorf("wrote: %v", at.gate.Seen())
 	}
-	if after := w.secretNamed(s.name); after.ResourceVersion != theirs.ResourceVersion {
+	if after := w.secretNamed(at.name); after.ResourceVersion != theirs.ResourceVersion {
 		t.Error("the Secret was written")
 	}
 }
@@ -200,36 +198,36 @@ func TestAccKubernetes_an_unknown_host_keeps_the_state_and_apply_compares(t *tes
 // An unknown guard is waited for, like an unknown address: the cluster is not dialled before it is
 // known whether it may be, and nothing is written to a cluster that it refuses.
 func TestAccKubernetes_an_unknown_guard_is_waited_for(t *testing.T) {
-	s := newSite(t, acctest.SharedCluster(t), "unknown-guard")
-	s.account.MayReadTheCluster(t)
+	at := newSite(t, acctest.SharedCluster(t), "unknown-guard")
+	at.account.MayReadTheCluster(t)
 	const wrong = "11111111-2222-3333-4444-555555555555"
 	guard := `
 resource "terraform_data" "uid" { input = %q }
 `
 	config := func(uid string) string {
-		return fmt.Sprintf(guard, uid) + gated(s.gate, fmt.Sprintf(
-			`token = %q, allowed_cluster_uids = [terraform_data.uid.output]`, s.account.Token)) +
-			fmt.Sprintf("resource %q \"test\" { name = %q }\n", "billet_memberlist_secret", s.name)
+		return fmt.Sprintf(guard, uid) + gated(at.gate, fmt.Sprintf(
+			`token = %q, allowed_cluster_uids = [terraform_data.uid.output]`, at.account.Token)) +
+			fmt.Sprintf("resource %q \"test\" { name = %q }\n", "billet_memberlist_secret", at.name)
 	}
-	c := newCLI(t, config(wrong))
-	printed := c.must("plan", "-no-color", "-out=plan.tfplan")
-	if s.gate.Connections() != 0 ||
+	s := newSession(t, config(wrong))
+	printed := s.plan(changes)
+	if at.gate.Connections() != 0 ||
 		!says("The cluster is not known yet", "kubernetes.allowed_cluster_uids").MatchString(printed) {
-		t.Errorf("%d connections:\n%s", s.gate.Connections(), printed)
+		t.Errorf("%d connections:\n%s", at.gate.Connections(), printed)
 	}
-	c.refused(says("Refusing to write to this cluster", s.gate.URL, "is the cluster with the UID", s.uid(), wrong),
-		"apply", "plan.tfplan")
-	for _, request := range s.gate.Seen() {
+	wants(t, s.applySaved(refused), "Refusing to write to this cluster", at.gate.URL,
+		"is the cluster with the UID", at.uid(), wrong)
+	for _, request := range at.gate.Seen() {
 		if request.Method != "GET" || request.Path != "/api/v1/namespaces/kube-system" {
 			t.Errorf("%s %s before the guard", request.Method, request.Path)
 		}
 	}
-	if s.primary() != "" {
+	if at.primary() != "" {
 		t.Error("the Secret was made")
 	}
-	c.configure(config(s.uid()))
-	c.apply()
-	if s.primary() == "" {
+	s.configure(config(at.uid()))
+	s.apply(0)
+	if at.primary() == "" {
 		t.Error("the Secret was not made")
 	}
 }

@@ -59,25 +59,20 @@ func TestAccMemberlistSecret_puts_a_pruned_Secret_back_while_it_holds_it(t *test
 		}, []string{"had lost its keys", print("a"), `field manager "janitor"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCLI(t, w.config(wo("a")+`hold_for = "6s"`))
+			s := newSession(t, w.config(wo("a")+`hold_for = "6s"`))
 			done := w.meanwhile(test.act)
-			printed := c.apply()
+			printed := s.apply(0)
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
-			told := append([]string{"The Secret was put back while apply held it"}, test.says...)
-			if !says(told...).MatchString(printed) {
-				t.Errorf("apply printed %s", printed)
-			}
+			wants(t, printed, append([]string{"The Secret was put back while apply held it"}, test.says...)...)
 			if err := w.holdsKeys("a")(nil); err != nil {
 				t.Error(err)
 			}
-			if got := c.attributes(address)["uid"]; got != string(w.secret().UID) {
+			if got := s.attributes(address)["uid"]; got != string(w.secret().UID) {
 				t.Errorf("the state has UID %v, the Secret %s", got, w.secret().UID)
 			}
-			if code, printed := c.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
-				t.Errorf("the plan after it ended with %d: %s", code, printed)
-			}
+			s.plan(empty)
 			w.remove()
 		})
 	}
@@ -91,13 +86,11 @@ func TestAccMemberlistSecret_says_what_holding_needs(t *testing.T) {
 		APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{keys.DefaultName},
 		Verbs: []string{"get"},
 	})
-	c := newCLI(t, w.config(`hold_for = "2s"`))
-	printed := c.apply()
-	if !says("The Secret could not be watched", "are ensured", "list", "verbs: [get, list, watch]").MatchString(printed) {
-		t.Errorf("apply printed %s", printed)
-	}
+	s := newSession(t, w.config(`hold_for = "2s"`))
+	printed := s.apply(0)
+	wants(t, printed, "The Secret could not be watched", "are ensured", "list", "verbs: [get, list, watch]")
 	w.cluster.PasteRole(t, printed)
-	if printed := c.apply(); says("could not be watched").MatchString(printed) {
+	if printed := s.apply(0); says("could not be watched").MatchString(printed) {
 		t.Errorf("with that role: %s", printed)
 	}
 }

@@ -105,16 +105,13 @@ func TestAccMemberlistSecret_does_not_put_a_lost_key_back_by_a_rotation(t *testi
 func TestAccMemberlistSecret_a_saved_rotation_stops_at_another_key(t *testing.T) {
 	w := newWorld(t)
 	w.put(line("a"))
-	c := newCLI(t, w.config(rotateAt("1")))
-	c.apply()
-	c.configure(w.config(rotateAt("2")))
-	code, printed := c.run("plan", "-no-color", "-out=plan.tfplan")
-	if code != 0 || !says("The key will be rotated", print("a"), "cannot hear each other").MatchString(printed) {
-		t.Errorf("the plan ended with %d: %s", code, printed)
-	}
+	s := newSession(t, w.config(rotateAt("1")))
+	s.apply(0)
+	s.configure(w.config(rotateAt("2")))
+	wants(t, s.plan(changes), "The key will be rotated", print("a"), "cannot hear each other")
 	stranger := w.put(line("b"))
-	c.refused(says("The Secret changed since the plan", "write a new key", print("b"), "Nothing was written"),
-		"apply", "plan.tfplan")
+	wants(t, s.applySaved(refused), "The Secret changed since the plan", "write a new key", print("b"),
+		"Nothing was written")
 	w.unchanged(stranger)
 }
 
@@ -128,28 +125,23 @@ resource "terraform_data" "year" {
   input = %q
 }`, input)
 	}
-	c := newCLI(t, config("1", ""))
-	c.apply()
-	c.configure(config("2", ""))
+	s := newSession(t, config("1", ""))
+	s.apply(0)
+	s.configure(config("2", ""))
 	// The output is unknown in the plan; apply finds another value and rotates.
-	code, printed := c.run("plan", "-no-color", "-out=plan.tfplan")
-	if code != 0 || !says("The key will be rotated", "If it changes").MatchString(printed) {
-		t.Errorf("the plan ended with %d: %s", code, printed)
-	}
+	wants(t, s.plan(changes), "The key will be rotated", "If it changes")
 	w.unchanged(before)
-	c.must("apply", "plan.tfplan")
+	s.applySaved(0)
 	if w.holdsKeys("a")(nil) == nil {
 		t.Error("the key was not rotated")
 	}
 	rotated := w.secret()
 	// Unknown, and the same in the end: nothing is rotated.
-	c.configure(w.config(`rotate_when_changed = { at = substr(terraform_data.year.output, 0, 1) }`) + `
+	s.configure(w.config(`rotate_when_changed = { at = substr(terraform_data.year.output, 0, 1) }`) + `
 resource "terraform_data" "year" {
   input = "2 again"
 }`)
-	c.apply()
+	s.apply(0)
 	w.unchanged(rotated)
-	if code, printed := c.run("plan", "-detailed-exitcode"); code != 0 {
-		t.Errorf("the plan after it ended with %d: %s", code, printed)
-	}
+	s.plan(empty)
 }

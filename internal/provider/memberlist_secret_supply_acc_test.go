@@ -99,20 +99,20 @@ func TestAccMemberlistSecret_supplied_keys_never_take_the_place_of_others(t *tes
 func TestAccMemberlistSecret_says_that_supplied_keys_were_not_used(t *testing.T) {
 	w := newWorld(t)
 	w.put(line("a"))
-	c := newCLI(t, w.config(wo("b")+"keys_wo_version = 1"))
+	s := newSession(t, w.config(wo("b")+"keys_wo_version = 1"))
 	told := says("The supplied keys are not those in the Secret", print("a"), print("b"), "rotate_when_changed")
-	if printed := c.apply(); !told.MatchString(printed) {
+	if printed := s.apply(0); !told.MatchString(printed) {
 		t.Errorf("adopting: %s", printed)
 	}
-	if _, printed := c.run("plan", "-no-color", "-detailed-exitcode"); told.MatchString(printed) {
+	if printed := s.plan(empty); told.MatchString(printed) {
 		t.Errorf("an unchanged plan warns: %s", printed)
 	}
-	c.configure(w.config(wo("b") + "keys_wo_version = 2"))
-	if printed := c.apply(); !told.MatchString(printed) {
+	s.configure(w.config(wo("b") + "keys_wo_version = 2"))
+	if printed := s.apply(0); !told.MatchString(printed) {
 		t.Errorf("another version: %s", printed)
 	}
-	c.configure(w.config(wo("a") + "keys_wo_version = 3"))
-	if printed := c.apply(); told.MatchString(printed) {
+	s.configure(w.config(wo("a") + "keys_wo_version = 3"))
+	if printed := s.apply(0); told.MatchString(printed) {
 		t.Errorf("the keys in the Secret: %s", printed)
 	}
 }
@@ -146,20 +146,18 @@ func TestAccMemberlistSecret_refuses_supplied_keys_without_an_echo(t *testing.T)
 		"empty":         {`["` + good + `", ""]`, "index 1 (counting from 0) decodes to 0 bytes"},
 		"null":          {`["` + good + `", null]`, "index 1 (counting from 0) decodes to 0 bytes"},
 	} {
-		c := newCLI(t, w.config("keys_wo = "+test.list+"\n"))
+		s := newSession(t, w.config("keys_wo = "+test.list+"\n"))
 		for _, command := range []string{"validate", "plan"} {
-			code, printed := c.run(command, "-no-color")
-			if code != 1 || !says("Invalid keys", "keys_wo", test.says).MatchString(printed) {
-				t.Errorf("%s, %s ended with %d: %s", name, command, code, printed)
-			}
+			printed := s.run(refused, command)
+			wants(t, printed, "Invalid keys", "keys_wo", test.says)
 			if strings.Contains(printed, canary) || strings.Contains(printed, good) {
 				t.Errorf("%s, %s: the diagnostic quotes a key", name, command)
 			}
 		}
 	}
 	// A version of nothing.
-	c := newCLI(t, w.config("keys_wo_version = 1"))
-	c.refused(says("Invalid Attribute Combination", "keys_wo"), "validate")
+	s := newSession(t, w.config("keys_wo_version = 1"))
+	wants(t, s.run(refused, "validate"), "Invalid Attribute Combination", "keys_wo")
 }
 
 // Supplied keys come from a variable or an ephemeral resource, and are in nothing that Terraform writes.
@@ -172,28 +170,17 @@ func TestAccMemberlistSecret_keeps_supplied_keys_nowhere(t *testing.T) {
 ` + w.config(`keys_wo = var.keys
   keys_wo_version = 1
   rotate_when_changed = { at = "%s" }`)
-	first, second := strings.TrimSpace(line("a")), strings.TrimSpace(line("b"))
-	c := newCLI(t, fmt.Sprintf(config, "1"), "TF_LOG=TRACE", "TF_LOG_PATH=trace.log")
-	var printed string
-	for _, step := range []struct{ at, key string }{{"1", first}, {"2", second}} {
-		c.configure(fmt.Sprintf(config, step.at))
-		// In a file: Terraform writes its own arguments to the log.
-		c.write("keys.tfvars", fmt.Sprintf(`keys = ["%s"]`, step.key))
-		printed += c.must("plan", "-no-color", "-out=plan.tfplan", "-var-file=keys.tfvars")
-		printed += c.must("apply", "-no-color", "-var-file=keys.tfvars", "plan.tfplan")
+	s := newSession(t, fmt.Sprintf(config, "1"))
+	for _, step := range []struct{ at, key string }{{"1", "a"}, {"2", "b"}} {
+		s.configure(fmt.Sprintf(config, step.at))
+		// No argument: Terraform writes its own to the log.
+		keys := fmt.Sprintf("TF_VAR_keys=[%q]", strings.TrimSpace(line(step.key)))
+		s.around(append([]string{keys}, logged...)...)
+		s.plan(changes)
+		s.applySaved(0)
 	}
 	if err := w.holdsKeys("b")(nil); err != nil {
 		t.Error(err)
 	}
-	raw := []string{first, second}
-	for _, letter := range "ab" {
-		key := strings.Repeat(string(letter), 32)
-		raw = append(raw, key, base64.StdEncoding.EncodeToString([]byte(line(string(letter)))))
-	}
-	c.keeps(raw...)
-	for _, text := range raw {
-		if strings.Contains(printed, text) {
-			t.Error("Terraform printed a key")
-		}
-	}
+	s.leaksNothing([]byte(strings.Repeat("a", 32)), []byte(strings.Repeat("b", 32)))
 }

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	rbacv1 "k8s.io/api/rbac/v1"
 
-	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 )
 
@@ -88,26 +86,3 @@ func echoed(t *testing.T, kind string, steps ...resource.TestStep) {
 	}
 	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: both, Steps: steps})
 }
-
-// traced is a session in which Terraform logs everything into its directory.
-func traced(t *testing.T, config string, variables ...string) *session {
-	t.Helper()
-	return newSession(t, config, append(variables, "TF_LOG=TRACE", "TF_LOG_PATH=trace.log")...)
-}
-
-// leaksNothing searches all that Terraform wrote and printed for the secrets. T6
-func (s *session) leaksNothing(secrets ...[]byte) {
-	s.t.Helper()
-	files, err := acctest.Leaks(s.cli.Directory, secrets)
-	if err != nil || files < 4 {
-		s.t.Errorf("%d files: %v", files, err)
-	}
-}
-
-// shown is the saved plan as JSON, which printed.log keeps, too.
-func (s *session) shown() string {
-	s.t.Helper()
-	return s.run(0, "show", "-json", "1.tfplan")
-}
-
-func (s *session) path(name string) string { return filepath.Join(s.cli.Directory, name) }

@@ -16,7 +16,7 @@ func TestAccWireAuthority_deletes_a_secret_only_with_its_recovery_window(t *test
 	const policy = `deletion_policy = "delete_published"`
 	s := newSession(t, c.in(p, dir, policy))
 	s.apply(0)
-	printed := s.run(0, "plan", "-destroy", "-out=1.tfplan")
+	printed := s.plan(changes, "-destroy")
 	wants(t, printed, "The published authority will be deleted", c.local(dir), dir, "stays as it is")
 	local := tree(t, dir)
 	s.applySaved(0)
@@ -36,7 +36,7 @@ func TestAccWireAuthority_deletes_nothing_that_another_host_published(t *testing
 		dir, other := c.host(), c.host()
 		s := newSession(t, c.in(p, dir, policy))
 		s.apply(0)
-		s.run(0, "plan", "-destroy", "-out=1.tfplan")
+		s.plan(changes, "-destroy")
 		y := c.mint(other, wirecerttest.Options{})
 		c.publishTo(p, other)
 		wants(t, s.applySaved(0), "The published authority was not deleted", y)

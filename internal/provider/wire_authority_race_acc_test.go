@@ -55,7 +55,7 @@ func together(t *testing.T, sessions ...*session) (printed []string, codes []int
 	var running sync.WaitGroup
 	for i, s := range sessions {
 		running.Go(func() {
-			run, err := s.cli.Run(t.Context(), "apply", "-auto-approve", "-no-color")
+			run, err := s.terraform.Run(t.Context(), "apply", "-auto-approve", "-no-color")
 			if err != nil {
 				t.Error(err)
 			}
@@ -149,7 +149,7 @@ func TestAccWireAuthority_an_interrupted_publish_is_finished_by_the_next_run(t *
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { <-reached; cancel() }()
 		began := time.Now()
-		if _, err := s.cli.Run(ctx, "apply", "-auto-approve", "-no-color"); !errors.Is(err, context.Canceled) {
+		if _, err := s.terraform.Run(ctx, "apply", "-auto-approve", "-no-color"); !errors.Is(err, context.Canceled) {
 			t.Fatalf("the apply was not interrupted: %v", err)
 		}
 		if took := time.Since(began); took > 20*time.Second {
