@@ -179,6 +179,10 @@ func (p *Provisioner) step(
 		live, err := p.putMetadata(ctx, secret, live)
 		return Result{Action: action, Live: live}, err
 	}
+	if action == Rotate && secret.Immutable != nil && *secret.Immutable {
+		return Result{}, fmt.Errorf("%w: %s/%s is immutable, and its keys cannot be rotated",
+			ErrInvalidSecret, p.namespace, p.name)
+	}
 	if sent.keys.empty() {
 		if sent.keys, err = p.keysToWrite(terms); err != nil {
 			return Result{}, err

@@ -116,7 +116,8 @@ func goneDiagnostic(where string, err *keys.GoneError) diag.Diagnostic {
 				"run still use it, and a new key partitions the cluster: nodes with different primary keys "+
 				"cannot hear each other. %s\n\nantrea-controller puts the Secret back with the same key as "+
 				"long as it keeps running, so wait for that or restore the Secret from a backup. If no agent "+
-				"uses that key any more, consent to a new one with allow_replacing_key = %q.",
+				"uses that key any more, consent to a new one with allow_replacing_key = %q.\n\nTo forget the "+
+				"Secret in place of that: terraform destroy -refresh=false, or terraform state rm.",
 			where, err.Accepted, unwritten, err.Accepted))
 }
 
@@ -124,7 +125,8 @@ func invalidDiagnostic(where string, err error) diag.Diagnostic {
 	return diag.NewErrorDiagnostic("The Secret needs a person to fix it", fmt.Sprintf(
 		"The Secret %s does not hold what Antrea's agents can read, and was left byte for byte as it is. "+
 			"Its data entry `keys` takes one key per line, in base64 with padding, of 16, 24 or 32 bytes. "+
-			"An immutable Secret has to be deleted and made anew by whoever knows the key that agents use."+
+			"An immutable Secret has to be deleted and made anew by whoever knows the key that agents use. To "+
+			"forget the Secret as it is: terraform destroy -refresh=false, or terraform state rm."+
 			"\n\nOriginal error: %s", where, err))
 }
 
@@ -138,12 +140,39 @@ func namespaceDiagnostic(namespace string, err error) diag.Diagnostic {
 			namespace, state, unwritten, cure, err))
 }
 
-func rotatedOutside(state memberlistSecretModel) diag.Diagnostic {
+// rotatedOutside is for a key that no apply of this state accepted. asked says that the configuration
+// asks for a rotation, too: then it may be the one of an apply that was cut off.
+func rotatedOutside(state memberlistSecretModel, asked bool) diag.Diagnostic {
+	if asked {
+		return diag.NewAttributeWarningDiagnostic(path.Root("rotate_when_changed"),
+			"The key was rotated already", fmt.Sprintf(
+				"rotate_when_changed changed, and the primary key of the Secret %s is %s already; the last "+
+					"accepted one is %s. An apply that was cut off has written it, or somebody else. Applying "+
+					"accepts it and writes nothing: it is not rotated again.",
+				state.ID.ValueString(), state.livePrimary(), fingerprint(state.PrimaryKeyFingerprint)))
+	}
 	return diag.NewAttributeWarningDiagnostic(path.Root("primary_key_fingerprint"),
 		"The key was rotated outside Terraform", fmt.Sprintf(
 			"The primary key of the Secret %s is %s; the last accepted one is %s. Applying accepts the new "+
 				"one and writes nothing to the cluster. Pin primary_key_fingerprint to refuse such changes.",
 			state.ID.ValueString(), state.livePrimary(), fingerprint(state.PrimaryKeyFingerprint)))
+}
+
+func standingConsent(state memberlistSecretModel) diag.Diagnostic {
+	return diag.NewAttributeWarningDiagnostic(path.Root("allow_replacing_key"),
+		"A consent names the key in use", fmt.Sprintf(
+			"allow_replacing_key names %s, the accepted key of the Secret %s. Remove it, or the next loss of "+
+				"the Secret is answered with a new key without anybody being asked.",
+			fingerprint(state.PrimaryKeyFingerprint), state.ID.ValueString()))
+}
+
+// replacementDeletes refuses a replacement whose first half deletes what its second half is to adopt.
+func replacementDeletes(what, policy string) diag.Diagnostic {
+	return diag.NewAttributeErrorDiagnostic(path.Root("deletion_policy"),
+		"Refusing a replacement that deletes what it keeps", fmt.Sprintf(
+			"%s is what the resource has now and what its replacement is to adopt, and deletion_policy = %q "+
+				"would delete it in between: a new key or authority would take its place. %s Set deletion_policy "+
+				"= %q, apply that without the replacement, and replace then.", what, policy, unwritten, policyRetain))
 }
 
 func newKeyWarning(state memberlistSecretModel) diag.Diagnostic {

@@ -88,7 +88,7 @@ func (r *memberlistSecret) apply(
 	if result.Action == keys.Accept && terms.Planned == "" { // no plan has shown it
 		seen := state
 		seen.LiveKeyFingerprints = plan.LiveKeyFingerprints
-		diags.Append(rotatedOutside(seen))
+		diags.Append(rotatedOutside(seen, terms.Rotate))
 	}
 	uid := hold(ctx, provisioner, plan.HoldFor, &reports)
 	if uid != "" && !uidKnown {

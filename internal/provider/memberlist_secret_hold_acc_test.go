@@ -102,7 +102,7 @@ func TestAccMemberlistSecret_an_interrupted_hold_keeps_what_was_ensured(t *testi
 	ctx, cancel := context.WithCancel(t.Context())
 	done := w.meanwhile(func(*corev1.Secret) error { cancel(); return nil })
 	began := time.Now()
-	if _, err := s.cli.Run(ctx, "apply", "-auto-approve"); !errors.Is(err, context.Canceled) {
+	if _, err := s.terraform.Run(ctx, "apply", "-auto-approve"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the apply was not interrupted: %v", err)
 	}
 	if err := <-done; err != nil || time.Since(began) > time.Minute {

@@ -39,7 +39,7 @@ func TestAccMemberlistSecret_an_interrupted_create_is_adopted_by_the_next_apply(
 	})
 	s := newSession(t, gated(gate, "token = \""+account.Token+"\"")+w.testResource(""))
 	began := time.Now()
-	if _, err := s.cli.Run(ctx, "apply", "-auto-approve"); !errors.Is(err, context.Canceled) {
+	if _, err := s.terraform.Run(ctx, "apply", "-auto-approve"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the apply was not interrupted: %v", err)
 	}
 	if took := time.Since(began); took > 20*time.Second {

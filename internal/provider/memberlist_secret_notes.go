@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -16,6 +17,10 @@ const (
 	// unreadNote: the last refresh did not see the Secret, since its cluster was not known. It lives
 	// as long as the plan, so that apply plans as that plan did.
 	unreadNote = "unread"
+	// destroysNote names what a destroy of the present state would delete. Terraform plans a replacement
+	// in two calls, first for the object that is there and then for a new one, and passes private state
+	// from the first to the second: only so does the second know what the first would delete.
+	destroysNote = "destroys"
 )
 
 func note(ctx context.Context, private privateWriter, name string, value bool) diag.Diagnostics {
@@ -30,10 +35,26 @@ func isNoted(ctx context.Context, private privateReader, name string) (bool, dia
 	return string(value) == "true", diags
 }
 
+// noteDestroys notes the id of what a destroy would delete, or that it would delete nothing.
+func noteDestroys(ctx context.Context, private privateWriter, id string, deletes bool) diag.Diagnostics {
+	if !deletes {
+		return private.SetKey(ctx, destroysNote, nil)
+	}
+	return private.SetKey(ctx, destroysNote, []byte(strconv.Quote(id)))
+}
+
+// destroysSame says that this create belongs to a replacement that would delete the very object which
+// it is about to adopt.
+func destroysSame(ctx context.Context, private privateReader, id string) (bool, diag.Diagnostics) {
+	value, diags := private.GetKey(ctx, destroysNote)
+	return string(value) == strconv.Quote(id), diags
+}
+
 // noteApplied is for a write that went through.
 func noteApplied(ctx context.Context, private privateWriter, config memberlistSecretModel) diag.Diagnostics {
 	diags := note(ctx, private, credentialsNote, secretsIn(kubernetesField("").fields, config.Kubernetes))
 	diags.Append(note(ctx, private, unreadNote, false)...)
+	diags.Append(noteDestroys(ctx, private, "", false)...)
 	return diags
 }
 
@@ -42,7 +63,9 @@ func noteApplied(ctx context.Context, private privateWriter, config memberlistSe
 // Secret. Unknown is what that update can change. The accepted key is not, unless its replacement is
 // consented to: apply stops at another one. Only where the resource's own way to the cluster changes,
 // so that apply plans anew from what it finds, it has to be.
-func planUnseen(config, state memberlistSecretModel, unread bool, plan *memberlistSecretModel) {
+func planUnseen(
+	config, state memberlistSecretModel, unread bool, plan *memberlistSecretModel,
+) diag.Diagnostics {
 	plan.ID = state.ID
 	accepted := state.PrimaryKeyFingerprint
 	asked, perhaps := rotation(*plan, state)
@@ -57,4 +80,12 @@ func planUnseen(config, state memberlistSecretModel, unread bool, plan *memberli
 	plan.UID, plan.Origin = types.StringUnknown(), types.StringUnknown()
 	plan.LiveKeyFingerprints = types.ListUnknown(types.StringType)
 	plan.PrimaryKeyBits = types.Int64Unknown()
+	var diags diag.Diagnostics
+	if asked || perhaps {
+		diags.Append(rotationWarning(state, supply{}, perhaps))
+	}
+	if fingerprint(config.AllowReplacingKey) == fingerprint(accepted) && !accepted.IsNull() {
+		diags.Append(standingConsent(state))
+	}
+	return diags
 }

@@ -20,7 +20,7 @@ func (r *memberlistSecret) ModifyPlan(
 	var config, plan, state memberlistSecretModel
 	if req.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-		resp.Diagnostics.Append(destroyWarning(state))
+		resp.Diagnostics.Append(planDestroy(ctx, req.Private, state)...)
 		return
 	}
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -29,11 +29,12 @@ func (r *memberlistSecret) ModifyPlan(
 		return
 	}
 	if req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(r.planCreate(ctx, config, &plan)...)
+		resp.Diagnostics.Append(r.planCreate(ctx, req.Private, config, &plan)...)
 	} else {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+		resp.Diagnostics.Append(noteDestroys(ctx, resp.Private, state.ID.ValueString(), deletes(state))...)
 		if !plan.Namespace.Equal(state.Namespace) || !plan.Name.Equal(state.Name) {
-			resp.Diagnostics.Append(destroyWarning(state))
+			resp.Diagnostics.Append(planDestroy(ctx, req.Private, state)...)
 			return // a replacement: Terraform asks for its create with a null state
 		}
 		resp.Diagnostics.Append(r.planExisting(ctx, req.Private, config, state, &plan)...)
@@ -44,13 +45,25 @@ func (r *memberlistSecret) ModifyPlan(
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
+// planDestroy says what a destroy leaves behind, or why it will fail.
+func planDestroy(ctx context.Context, private privateReader, state memberlistSecretModel) diag.Diagnostics {
+	hidden, diags := isNoted(ctx, private, credentialsNote)
+	if hidden && deletes(state) {
+		return append(diags, cannotDelete(state))
+	}
+	return append(diags, destroyWarning(state))
+}
+
 func (r *memberlistSecret) planCreate(
-	ctx context.Context, config memberlistSecretModel, plan *memberlistSecretModel,
+	ctx context.Context, private privateReader, config memberlistSecretModel, plan *memberlistSecretModel,
 ) diag.Diagnostics {
 	if plan.Namespace.IsUnknown() || plan.Name.IsUnknown() {
 		return nil // nothing can be looked at; apply checks everything
 	}
 	plan.ID = plan.id()
+	if same, diags := destroysSame(ctx, private, plan.ID.ValueString()); same || diags.HasError() {
+		return append(diags, replacementDeletes("The Secret "+plan.ID.ValueString(), policyDelete))
+	}
 	if unknown := r.connections.unknownCluster(ctx, config.Kubernetes); len(unknown) > 0 {
 		return diag.Diagnostics{checksMoveToApply(unknown)}
 	}
@@ -92,8 +105,7 @@ func (r *memberlistSecret) planExisting(
 		if !unread {
 			diags.Append(checksMoveToApply(unknown))
 		}
-		planUnseen(config, state, unread, plan)
-		return diags
+		return append(diags, planUnseen(config, state, unread, plan)...)
 	}
 	hides := secretsIn(kubernetesField("").fields, config.Kubernetes)
 	if hides || hidden || !plan.Kubernetes.Equal(state.Kubernetes) {
@@ -152,14 +164,17 @@ func planUpdate(
 		plan.PrimaryKeyFingerprint = types.StringValue(state.livePrimary())
 	}
 	if action == keys.Accept {
-		diags.Append(rotatedOutside(state))
+		diags.Append(rotatedOutside(state, terms.Rotate))
+	}
+	if action == keys.Keep && terms.AllowReplacing == terms.Accepted && !config.AllowReplacingKey.IsUnknown() {
+		diags.Append(standingConsent(state))
 	}
 	if !plan.KeysWOVersion.Equal(state.KeysWOVersion) && offered.unlike(live) {
 		diags.Append(keysNotUsed(state.ID.ValueString(), state.livePrimary(), offered.fingerprints[0]))
 	}
 	if _, perhaps := rotation(*plan, state); perhaps && action == keys.Keep {
 		diags.Append(plan.planWrite(ctx, config, supply{})...)
-		diags.Append(rotationWarning(state, true))
+		diags.Append(rotationWarning(state, offered, true))
 	}
 	return diags
 }
@@ -180,7 +195,7 @@ func planKeys(
 	case keys.Replace:
 		diags.Append(newKeyWarning(state))
 	case keys.Rotate:
-		diags.Append(rotationWarning(state, false))
+		diags.Append(rotationWarning(state, offered, false))
 	}
 	return diags
 }

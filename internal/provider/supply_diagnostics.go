@@ -39,11 +39,20 @@ func sameKeysDiagnostic(where string, err *keys.SameKeysError) diag.Diagnostic {
 }
 
 // rotationWarning is for a rotation that will come, or that perhaps will.
-func rotationWarning(state memberlistSecretModel, perhaps bool) diag.Diagnostic {
+func rotationWarning(state memberlistSecretModel, offered supply, perhaps bool) diag.Diagnostic {
 	what := "rotate_when_changed changed: applying puts another key in the place of"
 	if perhaps {
 		what = "rotate_when_changed is not known before apply. If it changes, applying puts another key in " +
 			"the place of"
+	}
+	if len(offered.fingerprints) > 0 && offered.fingerprints[0] == state.livePrimary() {
+		return diag.NewAttributeWarningDiagnostic(path.Root("rotate_when_changed"),
+			"The keys behind the primary will change", fmt.Sprintf(
+				"Applying writes keys_wo to the Secret %s: %d keys. The primary key stays %s, so that agents "+
+					"go on hearing each other.", state.ID.ValueString(), len(offered.fingerprints), state.livePrimary()))
+	}
+	if behind := len(state.LiveKeyFingerprints.Elements()) - 1; behind > 0 && len(offered.fingerprints) == 0 {
+		what = fmt.Sprintf("%s all %d keys, with", what, behind+1)
 	}
 	return diag.NewAttributeWarningDiagnostic(path.Root("rotate_when_changed"),
 		"The key will be rotated", fmt.Sprintf(

@@ -150,6 +150,12 @@ func (m *wireAuthorityModel) published() bool {
 		m.Outcome.ValueString() == string(wireshare.OutcomePublished)
 }
 
+// place names the store, for messages and to tell one from another.
+func (m *wireAuthorityModel) place() string {
+	s := storeOf(m.Store)
+	return s.kind + " " + s.place
+}
+
 func (m *wireAuthorityModel) newStore(prior wireAuthorityModel) bool {
 	return !prior.Store.IsNull() && !storeOf(m.Store).same(storeOf(prior.Store))
 }

@@ -82,7 +82,9 @@ func (r *wireAuthority) apply(
 		return wireDiagnostics(*plan, err)
 	}
 	plan.settle(result)
-	return keep(ctx, private, result.Observation)
+	diags := note(ctx, private, unreadNote, false)
+	diags.Append(noteDestroys(ctx, private, "", false)...)
+	return append(diags, keep(ctx, private, result.Observation)...)
 }
 
 // settle gives every unknown attribute its value. What was known in the plan was reviewed, and is
@@ -129,6 +131,7 @@ func (r *wireAuthority) Read(
 	store := storeOf(state.Store)
 	if unknown := r.connections.unknownFor(store); len(unknown) > 0 {
 		resp.Diagnostics.Append(authorityKept(unknown))
+		resp.Diagnostics.Append(note(ctx, resp.Private, unreadNote, true)...)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -158,6 +161,7 @@ func (r *wireAuthority) Read(
 		resp.Diagnostics.Append(notRefreshed(state, seen)...)
 	}
 	state.observe(seen)
+	resp.Diagnostics.Append(note(ctx, resp.Private, unreadNote, false)...)
 	resp.Diagnostics.Append(keep(ctx, resp.Private, seen)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }

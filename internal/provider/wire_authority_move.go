@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -97,7 +98,14 @@ func (m movedAuthority) published() (side wireshare.Side, deployment string, err
 func (m *wireAuthorityModel) moved() bool { return !m.Store.IsNull() && m.StateDir.IsNull() }
 
 // replaces says whether the change is a replacement. What a move could not know is none.
-func replaces(state, plan types.String) bool { return !state.IsNull() && !plan.Equal(state) }
+// Another spelling of the same directory is none either.
+func replaces(state, plan types.String) bool {
+	if state.IsNull() || plan.IsUnknown() {
+		return !state.IsNull()
+	}
+	clean := func(value types.String) string { return filepath.Clean(expandHome(value.ValueString())) }
+	return clean(state) != clean(plan)
+}
 
 func replacesUnlessMoved(
 	_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse,

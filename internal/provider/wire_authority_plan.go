@@ -21,6 +21,9 @@ func (r *wireAuthority) ModifyPlan(
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(noteDestroys(ctx, resp.Private, state.place(), state.withdraws())...)
+	}
 	if req.Plan.Raw.IsNull() {
 		resp.Diagnostics.Append(destroyed(state))
 		return
@@ -36,20 +39,21 @@ func (r *wireAuthority) ModifyPlan(
 	}
 	if existing {
 		plan.carry(state)
+	} else if same, diags := destroysSame(ctx, req.Private, plan.place()); same || diags.HasError() {
+		resp.Diagnostics.Append(append(diags, replacementDeletes("What is published at "+plan.place(), policyDeletePublished))...)
+		return
 	}
 	store := plan.where(state)
-	var seen *wireshare.Observation
-	if existing && !plan.newStore(state) {
-		var diags diag.Diagnostics
-		seen, diags = kept(ctx, req.Private)
-		resp.Diagnostics.Append(diags...)
-	}
 	unknown := r.connections.unknownFor(store)
+	seen, unread, diags := seenBefore(ctx, req.Private, existing && !plan.newStore(state))
+	resp.Diagnostics.Append(diags...)
 	switch {
 	case plan.Deployment.IsUnknown() || plan.StateDir.IsUnknown() || !store.known,
-		seen == nil && len(unknown) > 0:
+		unread, len(unknown) > 0:
 		plan.unknown()
-		resp.Diagnostics.Append(storeNotKnown(unknown)...)
+		if !unread {
+			resp.Diagnostics.Append(storeNotKnown(unknown)...)
+		}
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 		return // nothing can be compared; apply makes every check
 	case seen == nil && !resp.Diagnostics.HasError():
@@ -66,7 +70,7 @@ func (r *wireAuthority) ModifyPlan(
 	plan.ID = plan.id()
 	decision, err := wireshare.Decide(*seen, fingerprint(state.Fingerprint), plan.settings(state), time.Now())
 	resp.Diagnostics.Append(wireWarnings(plan, decision.Warnings)...)
-	if err == nil && len(unknown) == 0 {
+	if err == nil {
 		err = r.checkPublish(ctx, store, *seen, decision)
 	}
 	if err != nil {
@@ -76,6 +80,19 @@ func (r *wireAuthority) ModifyPlan(
 	plan.foresee(*seen, decision, plan.newStore(state))
 	resp.Diagnostics.Append(keep(ctx, resp.Private, *seen)...)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// seenBefore is what the refresh saw, if the plan is to be made from it. unread says that the refresh
+// could not look, since settings were not known: apply does then, and plans as this plan did.
+func seenBefore(
+	ctx context.Context, private privateReader, refreshed bool,
+) (seen *wireshare.Observation, unread bool, diags diag.Diagnostics) {
+	if !refreshed {
+		return nil, false, nil
+	}
+	unread, diags = isNoted(ctx, private, unreadNote)
+	seen, more := kept(ctx, private)
+	return seen, unread, append(diags, more...)
 }
 
 // checkPublish asks, when something would be published, whether the store would take it.
