@@ -133,6 +133,7 @@ func TestAccKubernetes_a_deletion_with_a_write_only_token_is_refused_with_ways_o
 			s.configure(head + e.testResource("deletion_policy = \"delete\"\n"+e.own("var.token")))
 			s.apply(0)
 			e.gate.Forget()
+			wants(t, s.plan(refused, "-destroy"), "The Secret cannot be deleted", "write-only")
 			wants(t, s.run(refused, "destroy", "-auto-approve"), "The Secret cannot be deleted", "write-only",
 				"deletion_policy", "config_path or by exec")
 			if wrote(e.gate) != 0 || s.attributes(address)["uid"] != string(e.secret().UID) {

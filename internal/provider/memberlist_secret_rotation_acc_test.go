@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/billetdev/terraform-provider-billet/internal/keys"
 )
@@ -144,4 +145,72 @@ resource "terraform_data" "year" {
 	s.apply(0)
 	w.unchanged(rotated)
 	s.plan(empty)
+}
+
+// A cluster that is not known yet hides no warning.
+func TestAccMemberlistSecret_warns_of_a_rotation_in_a_cluster_that_is_not_known(t *testing.T) {
+	w := newWorld(t)
+	before := w.put(line("a"))
+	config := func(generation, at string) string {
+		return fmt.Sprintf(`
+resource "terraform_data" "made" {
+  input            = %q
+  triggers_replace = %q
+}
+provider "billet" {
+  kubernetes = { config_path = terraform_data.made.output }
+}
+`, w.kubeconfig, generation) + w.testResource(rotateAt(at))
+	}
+	s := newSession(t, config("1", "1"))
+	s.apply(0)
+	s.configure(config("2", "2"))
+	wants(t, s.plan(changes), "The key will be rotated", print("a"))
+	w.unchanged(before)
+	s.applySaved(0)
+	if w.holdsKeys("a")(nil) == nil {
+		t.Error("the key was not rotated")
+	}
+	s.plan(empty)
+}
+
+func TestAccMemberlistSecret_says_what_happens_to_the_keys_behind_the_primary(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a") + line("b"))
+	s := newSession(t, w.config(rotateAt("1")))
+	s.apply(0)
+	s.configure(w.config(rotateAt("2")))
+	wants(t, s.plan(changes), "The key will be rotated", "all 2 keys", print("a"))
+	s.configure(w.config(wo("abc") + rotateAt("2")))
+	wants(t, s.plan(changes), "The keys behind the primary will change", "3 keys", "stays "+print("a"))
+	s.applySaved(0)
+	if err := w.holdsKeys("abc")(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAccMemberlistSecret_an_immutable_Secret_is_not_rotated(t *testing.T) {
+	w := newWorld(t)
+	secret := w.put(line("a"))
+	secret.Immutable = new(true)
+	before, err := w.cluster.Admin.CoreV1().Secrets(w.namespace).Update(t.Context(), secret, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t, w.config(rotateAt("1")))
+	s.apply(0)
+	s.configure(w.config(rotateAt("2")))
+	wants(t, s.apply(refused), "The Secret needs a person to fix it", "cannot be rotated")
+	w.unchanged(before)
+}
+
+// A consent that was not taken out consents to the next loss.
+func TestAccMemberlistSecret_warns_of_a_standing_consent(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a"))
+	s := newSession(t, w.config(fmt.Sprintf("allow_replacing_key = %q", print("a"))))
+	s.apply(0)
+	wants(t, s.plan(empty), "A consent names the key in use", print("a"))
+	s.configure(w.config(fmt.Sprintf("allow_replacing_key = %q", print("b"))))
+	wantsNot(t, s.plan(changes), "A consent names the key in use")
 }

@@ -223,13 +223,24 @@ resource "terraform_data" "made" {
 			s.configure(config("2"))
 			wants(t, s.plan(changes), "The authority was not refreshed", "aws."+leaf)
 			c.asked()
+			if got := s.actions()[authority]; got != "update" {
+				t.Errorf("planned %q, so that apply checks nothing", got)
+			}
 			state := s.state()
 			s.applySaved(0)
-			if !strings.Contains(state, x) || !strings.Contains(s.state(), x) {
-				t.Error("the state lost the authority")
+			if !strings.Contains(state, x) || !strings.Contains(s.state(), x) || c.versions(p) != 1 {
+				t.Error("the state lost the authority, or it was published again")
 			}
+			s.plan(empty)
+			// What apply finds then is compared, too.
+			s.configure(config("3"))
+			s.plan(changes)
 			y := c.mint(other, wirecerttest.Options{})
 			c.publishTo(p, other)
+			wants(t, s.applySaved(refused), "Refusing to choose between two authorities", x, y)
+			if c.local(dir) != x || c.publishedPrint(p) != y {
+				t.Error("the refusal replaced something")
+			}
 			wants(t, s.plan(refused), "Refusing to choose between two authorities", x, y)
 		})
 	}
