@@ -62,8 +62,8 @@ resource "billet_memberlist_secret" "antrea" {
   primary_key_fingerprint = var.primary_key
 }
 
-# The pin covers the primary key, which agents encrypt with. They decrypt with any other key that the
-# Secret holds, too, so a key that nobody knows of deserves a warning.
+# The pin covers the primary key, the one that Antrea's agents use today. A gossip cluster may also accept
+# what is encrypted with any other key it is given, so one that nobody knows of deserves a warning.
 check "one_key" {
   assert {
     condition = alltrue([

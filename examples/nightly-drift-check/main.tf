@@ -1,5 +1,5 @@
-# Run `terraform plan -detailed-exitcode` every night. It reads, and can write nothing. Each check that
-# fails is a warning of the plan; a failure to read is one, too. See README.md for how to alarm.
+# Plan this every night. It reads, and can write nothing. Each check that fails is a warning of the plan,
+# and so is a failure to read: the exit code tells neither, so README.md alarms on the warnings.
 terraform {
   required_version = ">= 1.8"
 

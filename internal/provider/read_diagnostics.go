@@ -45,15 +45,18 @@ func waitedInVain(model memberlistSecretDataModel) diag.Diagnostic {
 			model.ID.ValueString(), model.WaitFor.ValueString(), model.Problem.ValueString()))
 }
 
-// inTheSameRun is what Terraform's users meet first: depends_on does not put the opening off.
-const inTheSameRun = "Terraform opens this in the plan, too. Where the same run makes it, use an argument " +
-	"that is known only after that: an expression that depends on the fingerprint of the resource."
+// inTheSameRun is what Terraform's users meet first: depends_on does not put the opening off. The
+// attribute is one that every write leaves unknown in the plan, also where the fingerprint is known.
+func inTheSameRun(attribute string) string {
+	return "Terraform opens this in the plan, too. Where the same run makes it, use an argument that is known " +
+		"only after that: an expression that depends on " + attribute + "."
+}
 
 func noKeys(model memberlistKeysModel, live keys.Live) diag.Diagnostic {
 	namespace, name := model.where()
 	return diag.NewErrorDiagnostic("There are no keys to read", fmt.Sprintf(
 		"Secret %s/%s: %s. It is never made or filled here. Set wait_for to wait for antrea-controller. "+
-			"%s", namespace, name, problemOf(live, nil), inTheSameRun))
+			"%s", namespace, name, problemOf(live, nil), inTheSameRun("origin of the billet_memberlist_secret")))
 }
 
 // authorityUnread explains why the copy could not be read, or may not be handed on.
@@ -66,7 +69,7 @@ func authorityUnread(source wireSource, err error) diag.Diagnostic {
 func noAuthority(source wireSource) diag.Diagnostic {
 	return diag.NewErrorDiagnostic("There is no authority to read", fmt.Sprintf(
 		"Deployment %s, %s holds none, and none is made here. %s",
-		source.Deployment.ValueString(), source.place(), inTheSameRun))
+		source.Deployment.ValueString(), source.place(), inTheSameRun("published_at of the billet_wire_authority")))
 }
 
 func placeMissing(attribute, source string) diag.Diagnostic {

@@ -15,6 +15,12 @@ data "billet_wire_authority" "store" {
 }
 
 check "same_authority" {
+  # Two that are absent are equal, too.
+  assert {
+    condition     = data.billet_wire_authority.host.exists && data.billet_wire_authority.store.exists
+    error_message = "This host or the store holds no authority."
+  }
+
   assert {
     condition     = data.billet_wire_authority.host.fingerprint == data.billet_wire_authority.store.fingerprint
     error_message = "This host and the store hold different authorities."
