@@ -67,7 +67,9 @@ func (s supply) unlike(live []string) bool {
 }
 
 // planWrite marks unknown what writing the keys can change, unless the supplied keys tell it.
-func (m *memberlistSecretModel) planWrite(ctx context.Context, config memberlistSecretModel, offered supply) diag.Diagnostics {
+func (m *memberlistSecretModel) planWrite(
+	ctx context.Context, config memberlistSecretModel, offered supply,
+) diag.Diagnostics {
 	m.LiveKeyFingerprints = types.ListUnknown(types.StringType)
 	m.PrimaryKeyBits = types.Int64Unknown()
 	if config.PrimaryKeyFingerprint.IsNull() {

@@ -18,10 +18,9 @@ func (r *wireAuthority) ModifyPlan(
 	ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse,
 ) {
 	var plan, state wireAuthorityModel
-	if !req.State.Raw.IsNull() {
+	existing := !req.State.Raw.IsNull()
+	if existing {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	}
-	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(noteDestroys(ctx, resp.Private, state.place(), state.withdraws())...)
 	}
 	if req.Plan.Raw.IsNull() {
@@ -32,54 +31,64 @@ func (r *wireAuthority) ModifyPlan(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	existing := !req.State.Raw.IsNull()
-	if existing && (replaces(state.Deployment, plan.Deployment) || replaces(state.StateDir, plan.StateDir)) {
+	switch {
+	case existing && (replaces(state.Deployment, plan.Deployment) || replaces(state.StateDir, plan.StateDir)):
 		resp.Diagnostics.Append(destroyed(state))
 		return // a replacement: Terraform asks for its create with a null state
-	}
-	if existing {
+	case existing:
 		plan.carry(state)
-	} else if same, diags := destroysSame(ctx, req.Private, plan.place()); same || diags.HasError() {
-		resp.Diagnostics.Append(append(diags, replacementDeletes("What is published at "+plan.place(), policyDeletePublished))...)
+	default:
+		same, diags := destroysSame(ctx, req.Private, plan.place())
+		if resp.Diagnostics.Append(diags...); same {
+			resp.Diagnostics.Append(replacementDeletes("What is published at "+plan.place(), policyDeletePublished))
+		}
+	}
+	if resp.Diagnostics.HasError() {
 		return
 	}
+	resp.Diagnostics.Append(r.decide(ctx, req.Private, resp.Private, existing, state, &plan)...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	}
+}
+
+// decide fills in the plan from what the refresh saw, or from another look.
+func (r *wireAuthority) decide(
+	ctx context.Context, before privateReader, after privateWriter, existing bool,
+	state wireAuthorityModel, plan *wireAuthorityModel,
+) diag.Diagnostics {
 	store := plan.where(state)
 	unknown := r.connections.unknownFor(store)
-	seen, unread, diags := seenBefore(ctx, req.Private, existing && !plan.newStore(state))
-	resp.Diagnostics.Append(diags...)
+	seen, unread, diags := seenBefore(ctx, before, existing && !plan.newStore(state))
 	switch {
 	case plan.Deployment.IsUnknown() || plan.StateDir.IsUnknown() || !store.known,
 		unread, len(unknown) > 0:
 		plan.unknown()
 		if !unread {
-			resp.Diagnostics.Append(storeNotKnown(unknown)...)
+			diags.Append(storeNotKnown(unknown)...)
 		}
-		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
-		return // nothing can be compared; apply makes every check
-	case seen == nil && !resp.Diagnostics.HasError():
+		return diags // nothing can be compared; apply makes every check
+	case diags.HasError():
+		return diags
+	case seen == nil:
 		now, err := wireshare.Observe(ctx, r.connections.open(ctx, store),
 			expandHome(plan.StateDir.ValueString()), plan.Deployment.ValueString())
 		if err != nil {
-			resp.Diagnostics.Append(wireDiagnostics(plan, err)...)
+			return append(diags, wireDiagnostics(*plan, err)...)
 		}
 		seen = &now
 	}
-	if resp.Diagnostics.HasError() {
-		return
-	}
 	plan.ID = plan.id()
 	decision, err := wireshare.Decide(*seen, fingerprint(state.Fingerprint), plan.settings(state), time.Now())
-	resp.Diagnostics.Append(wireWarnings(plan, decision.Warnings)...)
+	diags.Append(wireWarnings(*plan, decision.Warnings)...)
 	if err == nil {
 		err = r.checkPublish(ctx, store, *seen, decision)
 	}
 	if err != nil {
-		resp.Diagnostics.Append(wireDiagnostics(plan, err)...)
-		return
+		return append(diags, wireDiagnostics(*plan, err)...)
 	}
 	plan.foresee(*seen, decision, plan.newStore(state))
-	resp.Diagnostics.Append(keep(ctx, resp.Private, *seen)...)
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	return append(diags, keep(ctx, after, *seen)...)
 }
 
 // seenBefore is what the refresh saw, if the plan is to be made from it. unread says that the refresh
