@@ -1,10 +1,12 @@
 package provider
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -79,6 +81,15 @@ func memberlistDiagnostics(model aboutSecret, err error) diag.Diagnostics {
 	}
 	return one(diag.NewErrorDiagnostic("The Secret could not be ensured",
 		fmt.Sprintf("Secret %s. Original error: %s", where, err)))
+}
+
+// timeIsOver says that a failure came when the time of the resource's own timeouts was over.
+func timeIsOver(ctx context.Context, timeout time.Duration) diag.Diagnostics {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil
+	}
+	return one(diag.NewAttributeWarningDiagnostic(path.Root("timeouts"), "The time was over", fmt.Sprintf(
+		"`timeouts` gives this operation %s.", timeout)))
 }
 
 func one(diagnostic diag.Diagnostic) diag.Diagnostics { return diag.Diagnostics{diagnostic} }

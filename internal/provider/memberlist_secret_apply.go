@@ -81,7 +81,7 @@ func (r *memberlistSecret) apply(
 	defer cancel()
 	result, err := provisioner.Apply(ensuring, terms)
 	if err != nil {
-		return memberlistDiagnostics(*plan, err)
+		return append(memberlistDiagnostics(*plan, err), timeIsOver(ensuring, timeout)...)
 	}
 	uidKnown := !plan.UID.IsUnknown()
 	diags := plan.settle(ctx, result, state)

@@ -52,3 +52,11 @@ func TestAccMemberlistSecret_names_the_missing_namespace(t *testing.T) {
 	w.namespace = "missing-" + w.namespace
 	run(t, resource.TestStep{Config: w.config(""), ExpectError: says("The namespace cannot hold the Secret", w.namespace, "does not exist")})
 }
+
+func TestAccMemberlistSecret_says_that_its_own_time_was_over(t *testing.T) {
+	w := newWorld(t)
+	s := newSession(t, w.config(`timeouts = { create = "1ns" }`))
+	wants(t, s.apply(refused), "The time was over", "1ns")
+	s.configure(w.config(""))
+	s.apply(0)
+}

@@ -79,7 +79,7 @@ func (r *wireAuthority) apply(
 		Prior: fingerprint(state.Fingerprint), Settings: plan.settings(state), Reviewed: reviewed,
 	})
 	if err != nil {
-		return wireDiagnostics(*plan, err)
+		return append(wireDiagnostics(*plan, err), timeIsOver(ctx, timeout)...)
 	}
 	plan.settle(result)
 	diags := note(ctx, private, unreadNote, false)
