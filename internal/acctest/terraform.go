@@ -93,6 +93,9 @@ func fromEnvironment(variable, otherwise string) string {
 	return otherwise
 }
 
+// UnderOpenTofu says that the tests run OpenTofu, which differs from Terraform in places.
+func UnderOpenTofu() bool { return fromEnvironment(hostVariable, host) == "registry.opentofu.org" }
+
 // Terraform runs the terraform on PATH, or what `make test-tofu` chose, in one directory, with the
 // provider from the mirror and nothing of the user's: no CLI configuration, home directory,
 // kubeconfig or credentials.

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
+	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/acctest/moto"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
 	"github.com/billetdev/terraform-provider-billet/internal/wireshare/secretsmanagerstore"
@@ -276,6 +277,9 @@ func TestAccProvider_names_itself_and_Terraform_to_AWS(t *testing.T) {
 		}
 		line, _, _ := strings.Cut(s.run(0, "version"), "\n")
 		want := "terraform-provider-billet/0.1.0 Terraform/" + strings.TrimPrefix(line, "Terraform v") + " "
+		if acctest.UnderOpenTofu() {
+			want = "terraform-provider-billet/0.1.0 Terraform/" // it names a Terraform that it is like
+		}
 		for _, agent := range agents.all() {
 			if !strings.HasPrefix(agent, want) || !strings.HasSuffix(agent, " fleet/7") {
 				t.Errorf("user agent %q, want %q first", agent, want)

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 
+	"github.com/billetdev/terraform-provider-billet/internal/acctest"
 	"github.com/billetdev/terraform-provider-billet/internal/acctest/moto"
 	"github.com/billetdev/terraform-provider-billet/internal/wirecert/wirecerttest"
 )
@@ -244,6 +245,11 @@ resource "terraform_data" "use" {
   }
 }
 `)
+	if acctest.UnderOpenTofu() { // it takes no unknown values from an ephemeral resource
+		wants(t, s.plan(refused), "This is not read before apply", "aws.region", "not wholly known")
+		c.asked()
+		return
+	}
 	wants(t, s.plan(changes), "Warning: This is not read before apply", "aws.region")
 	c.asked()
 	s.applySaved(empty)
