@@ -15,17 +15,19 @@ func (e *RequestError) Role() string {
 		return role("ClusterRole", "", "billet-memberlist", rule("namespaces", e.Name, e.Verb))
 	}
 	if e.Verb == "list" || e.Verb == "watch" {
-		// Who waits needs both. A role of its own: pasting it takes nothing away.
-		return role("Role", e.Namespace, "billet-memberlist-watch",
+		// Who waits needs both. A role of its own: pasting it takes nothing away. A list without a
+		// namespace is one of all.
+		kind := "Role"
+		if e.Namespace == "" {
+			kind = "ClusterRole"
+		}
+		return role(kind, e.Namespace, "billet-memberlist-watch",
 			rule(secretsResource, e.Name, "get", "list", "watch"))
 	}
 	rules := ""
 	if e.Name != "" {
 		verbs := []string{"get", "update"}
-		switch {
-		case e.Verb == "list" || e.Verb == "watch": // who waits needs both, and writes nothing
-			verbs = []string{"get", "list", "watch"}
-		case e.Verb != "create" && !slices.Contains(verbs, e.Verb):
+		if e.Verb != "create" && !slices.Contains(verbs, e.Verb) {
 			verbs = append(verbs, e.Verb)
 		}
 		rules += rule(secretsResource, e.Name, verbs...)

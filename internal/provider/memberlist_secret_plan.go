@@ -61,8 +61,12 @@ func (r *memberlistSecret) planCreate(
 		return nil // nothing can be looked at; apply checks everything
 	}
 	plan.ID = plan.id()
-	if same, diags := destroysSame(ctx, private, plan.ID.ValueString()); same || diags.HasError() {
-		return append(diags, replacementDeletes("The Secret "+plan.ID.ValueString(), policyDelete))
+	same, diags := destroysSame(ctx, private, plan.ID.ValueString())
+	if same {
+		diags.Append(replacementDeletes("The Secret "+plan.ID.ValueString(), policyDelete))
+	}
+	if diags.HasError() {
+		return diags
 	}
 	if unknown := r.connections.unknownCluster(ctx, config.Kubernetes); len(unknown) > 0 {
 		return diag.Diagnostics{checksMoveToApply(unknown)}
@@ -71,7 +75,8 @@ func (r *memberlistSecret) planCreate(
 	if err != nil {
 		return memberlistDiagnostics(*plan, err)
 	}
-	offered, diags := supplyOf(config)
+	offered, more := supplyOf(config)
+	diags.Append(more...)
 	terms := termsOf(config, *plan, memberlistSecretModel{})
 	action, err := keys.Decide(live.Fingerprints, offered.orTrusted(terms), terms)
 	if err != nil {

@@ -93,6 +93,22 @@ func TestAccMemberlistSecret_does_not_rotate_what_was_rotated_already(t *testing
 	w.unchanged(rotated)
 }
 
+// The plan does not send people looking for a stranger: it may be their own apply that was cut off.
+func TestAccMemberlistSecret_says_that_the_key_was_rotated_already(t *testing.T) {
+	w := newWorld(t)
+	w.put(line("a"))
+	s := newSession(t, w.config(rotateAt("1")))
+	s.apply(0)
+	rotated := w.put(line("b"))
+	s.configure(w.config(rotateAt("2")))
+	said := s.plan(changes)
+	wants(t, said, "The key was rotated already", print("b"), print("a"), "not rotated again")
+	wantsNot(t, said, "The key will be rotated")
+	s.applySaved(0)
+	s.plan(empty)
+	w.unchanged(rotated)
+}
+
 func TestAccMemberlistSecret_does_not_put_a_lost_key_back_by_a_rotation(t *testing.T) {
 	w := newWorld(t)
 	w.put(line("a"))

@@ -73,12 +73,10 @@ func listDiagnostics(model memberlistSecretModel, err error) diag.Diagnostics {
 	}
 	cure := ""
 	if apierrors.IsForbidden(err) {
-		role := request.Role()
 		if model.Namespace.IsNull() {
-			role = strings.ReplaceAll(role, "Role", "ClusterRole")
 			cure = " A list of one namespace takes less: set namespace."
 		}
-		cure = fmt.Sprintf("%s This grants it:\n\n%s", cure, role)
+		cure = fmt.Sprintf("%s This grants it:\n\n%s", cure, request.Role())
 	}
 	return one(diag.NewErrorDiagnostic("The Secrets could not be listed", fmt.Sprintf(
 		"Secrets named %s in %s, as %s.%s\n\nOriginal error: %s",

@@ -216,14 +216,6 @@ func orNull(text string) types.String {
 // not from another look, so that a saved plan applies as it was reviewed. It holds public facts only.
 const observationKey = "observation"
 
-type privateReader interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
-type privateWriter interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
 func keep(ctx context.Context, private privateWriter, seen wireshare.Observation) diag.Diagnostics {
 	text, err := json.Marshal(seen)
 	if err != nil {
