@@ -184,3 +184,36 @@ func TestAccMemberlistSecret_keeps_supplied_keys_nowhere(t *testing.T) {
 	}
 	s.leaksNothing([]byte(strings.Repeat("a", 32)), []byte(strings.Repeat("b", 32)))
 }
+
+// Keys that only apply knows are taken for those that are wanted, and apply sees whether they are.
+func TestAccMemberlistSecret_supplied_keys_that_are_not_known_are_compared_at_apply(t *testing.T) {
+	w := newWorld(t)
+	config := func(letter, generation string) string {
+		return w.config(fmt.Sprintf("primary_key_fingerprint = %q\nkeys_wo = [terraform_data.key.output]", print("a"))) +
+			fmt.Sprintf(`
+resource "terraform_data" "key" {
+  input            = %q
+  triggers_replace = %q
+}`, strings.TrimSpace(line(letter)), generation)
+	}
+	s := newSession(t, config("b", "1"))
+	s.plan(changes)
+	wants(t, s.applySaved(refused), "Refusing another primary key than the pinned one", print("a"))
+	s.configure(config("a", "2"))
+	s.apply(0)
+	if err := w.holdsKeys("a")(nil); err != nil {
+		t.Error(err)
+	}
+	// The same where the accepted keys are gone.
+	w.remove()
+	s.configure(config("c", "3"))
+	s.plan(changes)
+	wants(t, s.applySaved(refused), "Refusing to replace a key that agents may be using", print("a"))
+	s.configure(config("a", "4"))
+	s.plan(changes)
+	s.applySaved(0)
+	if err := w.holdsKeys("a")(nil); err != nil {
+		t.Error(err)
+	}
+	s.plan(empty)
+}
